@@ -1,4 +1,4 @@
-import FeedModel
+package import FeedModel
 import Foundation
 package import GRDB
 import GRDBSQLite
@@ -118,16 +118,7 @@ extension Database {
         of table: StagingTable, counts: StagedCounts, onReplaced: () throws -> Void = {}
     ) throws {
         let identity = table.identityColumns
-        for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && table.mustHave(column) {
-            let isKey = table.isKey(column.name)
-            if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
-                try checkMissingValue(of: column.name, isKey: isKey, in: table)
-            }
-        }
-        // A NULL cannot identify a row.
-        for reference in table.references where table.isKey(reference.column.name) {
-            try checkMissingValue(of: reference.column.name, isKey: true, in: table)
-        }
+        for column in table.requiredColumns(counts) { try checkMissingValue(of: column.name, column.isKey, in: table) }
         guard !identity.isEmpty else { return }
         if !table.isIndexed {
             if case .key = table.identity {
@@ -177,22 +168,17 @@ extension Database {
     }
 
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
-    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
+    private func checkMissingValue(of column: String, _ isKey: Bool, in table: StagingTable) throws {
         let columns = table.describedColumns.map { "\($0.column.sqlIdentifier) AS \($0.name.sqlIdentifier)" }
-        // A record that is deleted need not have more than its key.
-        let isMeant = table.marksDeleted && !isKey ? " AND \(StagingTable.deleted) = 0" : ""
         guard
             let row = try Row.fetchOne(
                 self,
                 sql: """
                     SELECT \(columns.joined(separator: ", ")) FROM \(table.qualifiedName)
-                    WHERE \(column.sqlIdentifier) IS NULL\(isMeant) LIMIT 1
+                    WHERE \(table.lacksValue(column, isKey)) LIMIT 1
                     """)
         else { return }
-        let what =
-            isKey
-            ? "its key column '\(column)' has no value" : "column '\(column)' must not be NULL"
-        throw StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(describe(row))")
+        throw table.missingValue(column, isKey, in: describe(row))
     }
 
     /// Makes each table's name stand for its staged rows and those rows of the main store that they will not replace.
@@ -270,6 +256,24 @@ extension StagingTable {
     /// Returns true if a record's value for a column, if any, is the one that will be merged.
     package func mustHave(_ column: StoredTable.Column) -> Bool {
         !ignored.contains(column.name.lowercased()) && !references.contains { $0.column.name == column.name }
+    }
+
+    /// Returns the columns in which some rows may lack a value that every row must have, and whether they are part of the key.
+    package func requiredColumns(_ counts: StagedCounts) -> [(name: String, isKey: Bool)] {
+        let supplied = columns.indices.filter { counts.nulls[$0] > 0 && mustHave(columns[$0]) }.map { columns[$0] }
+        // A NULL cannot identify a row.
+        return supplied.filter { isKey($0.name) || $0.isNotNull && $0.name != table.generatedKey }
+            .map { ($0.name, isKey($0.name)) } + references.map(\.column.name).filter(isKey).map { ($0, true) }
+    }
+
+    /// Returns the condition that a row lacks such a value. A record that is deleted need not have more than its key.
+    package func lacksValue(_ column: String, _ isKey: Bool) -> String {
+        "\(column.sqlIdentifier) IS NULL" + (marksDeleted && !isKey ? " AND \(Self.deleted) = 0" : "")
+    }
+
+    package func missingValue(_ column: String, _ isKey: Bool, in row: String) -> StoreError {
+        let what = isKey ? "its key column '\(column)' has no value" : "column '\(column)' must not be NULL"
+        return StoreError(.constraint, "table '\(table.name)': \(what), in the row \(row)")
     }
 
     package func isKey(_ column: String) -> Bool {

@@ -1,4 +1,4 @@
-import FeedModel
+package import FeedModel
 
 /// The tables of a request's rows when it wrote them: their columns, and whether they had rows. It reveals rows that
 /// were lost with their table or a column.
@@ -54,4 +54,11 @@ package enum TableFingerprint {
         }
         return filled
     }
+}
+
+/// A requirement of a mapping or a parser on the schema, which a store remembers as long as it is met.
+package enum SchemaRequirement: Hashable, Sendable {
+    case tables([TableSchema])
+    case references([ReferenceDefinition])
+    case sql(String)
 }

@@ -79,8 +79,7 @@ package struct DaemonShares: Sendable {
         return owners
     }
 
-    /// The hash's bits are mixed once more, as FNV-1a leaves the last letters of a text in its low bits.
     private static func score(_ daemon: String, _ group: String) -> UInt64 {
-        Fingerprint.hash(daemon + "\n" + group).mixed
+        SHA256.digest(of: Array("\(daemon)\n\(group)".utf8)).number(0)
     }
 }

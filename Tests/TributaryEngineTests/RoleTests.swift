@@ -73,19 +73,6 @@ import TributaryStores
         }
     }
 
-    /// Earlier versions made the history beside its table.
-    @Test func aHistoryBesideItsTableGoesOn() async throws {
-        try await withRole { (fixture) async throws in
-            try await sync(fixture, ["a", "b"])
-            try fixture.execute(
-                "ALTER TABLE tributary.tributary_history_product SET SCHEMA public")
-            try await sync(fixture, ["b", "c"])
-            #expect(try fixture.rows("SELECT count(*) FROM public.tributary_history_product") == ["4"])
-            for _ in 0..<2 { try await undo(fixture) }
-            #expect(try fixture.rows("SELECT count(*) FROM public.product") == ["0"])
-        }
-    }
-
     /// The error, and `check --store`, name the role, the table and the statement that an administrator runs.
     @Test func aMissingRightIsNamedWithItsGrant() async throws {
         try await withRole { (fixture) async throws in

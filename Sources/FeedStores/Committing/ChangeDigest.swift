@@ -16,32 +16,35 @@ package struct ChangeDigest: Sendable, Equatable, Codable {
     package init() {}
 
     package mutating func add(_ change: PlannedChange) {
-        var hash = StableHash()
-        hash.combine(change.table)
+        var content = DigestedContent()
+        content.append(change.table)
         switch change.operation {
         case .insert:
-            hash.combine("insert")
+            content.append("insert")
             let key = Set(change.key.map { $0.lowercased() }).subtracting(change.resolved)
-            hash.combine(change.row.filter { key.contains($0.column.lowercased()) })
+            content.append(change.row.filter { key.contains($0.column.lowercased()) })
         case .update(let old):
-            hash.combine("update")
-            hash.combine(old)
+            content.append("update")
+            content.append(old)
         case .delete:
-            hash.combine("delete")
-            hash.combine(change.row)
+            content.append("delete")
+            content.append(change.row)
         }
-        count += 1
-        first &+= hash.first.mixed
-        second &+= hash.second.mixed
+        add(content)
     }
 
     /// Adds a text on which the changes depend.
     package mutating func add(_ text: String) {
-        var hash = StableHash()
-        hash.combine(text)
+        var content = DigestedContent()
+        content.append(text)
+        add(content)
+    }
+
+    private mutating func add(_ content: DigestedContent) {
+        let digest = SHA256.digest(of: content.bytes)
         count += 1
-        first &+= hash.first.mixed
-        second &+= hash.second.mixed
+        first &+= digest.number(0)
+        second &+= digest.number(1)
     }
 
     /// The digest as text, for an address.
@@ -57,50 +60,37 @@ package struct ChangeDigest: Sendable, Equatable, Codable {
     }
 }
 
-/// Two hashes of 64 bits by FNV-1a, which begin differently.
-private struct StableHash {
-    private(set) var first: UInt64 = 0xcbf2_9ce4_8422_2325
-    private(set) var second: UInt64 = 0x6c62_272e_07bb_0142
+/// The bytes over which a digest is, from which all that was appended can be read.
+private struct DigestedContent {
+    private(set) var bytes: [UInt8] = []
 
-    mutating func combine(_ text: String) {
-        for byte in text.utf8 { combine(byte) }
-        combine(0xff as UInt8)
+    mutating func append(_ text: String) {
+        append(0, UInt64(text.utf8.count))
+        bytes += text.utf8
     }
 
-    mutating func combine(_ values: PlannedChange.Values) {
+    mutating func append(_ values: PlannedChange.Values) {
         for (column, value) in values {
-            combine(column)
+            append(column)
             switch value {
-            case .null: combine(0 as UInt8)
-            case .integer(let number): combine(1, UInt64(bitPattern: number))
-            case .real(let number): combine(2, number.bitPattern)
-            case .text(let text):
-                combine(3, UInt64(text.utf8.count))
-                combine(text)
+            case .null: append(1, 0)
+            case .integer(let number): append(2, UInt64(bitPattern: number))
+            case .real(let number): append(3, number.bitPattern)
+            case .text(let text): append(text)
             case .blob(let data):
-                combine(4, UInt64(data.count))
-                for byte in data { combine(byte) }
+                append(4, UInt64(data.count))
+                bytes += data
             }
         }
     }
 
-    private mutating func combine(_ tag: UInt8, _ number: UInt64) {
-        combine(tag)
-        withUnsafeBytes(of: number.littleEndian) { for byte in $0 { combine(byte) } }
-    }
-
-    private mutating func combine(_ byte: UInt8) {
-        first = (first ^ UInt64(byte)) &* 0x100_0000_01b3
-        second = (second ^ UInt64(byte) &+ 0x9e) &* 0x100_0000_01b3
+    private mutating func append(_ tag: UInt8, _ number: UInt64) {
+        bytes.append(tag)
+        withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
     }
 }
 
-extension UInt64 {
-    /// The number with all bits depending on all (the finalizer of MurmurHash3), so that sums of hashes differ.
-    var mixed: UInt64 {
-        var hash = self
-        hash = (hash ^ (hash >> 33)) &* 0xff51_afd7_ed55_8ccd
-        hash = (hash ^ (hash >> 33)) &* 0xc4ce_b9fe_1a85_ec53
-        return hash ^ (hash >> 33)
-    }
+extension SHA256.Digest {
+    /// Returns one of the four numbers of 64 bits that the digest consists of.
+    func number(_ index: Int) -> UInt64 { bytes[8 * index..<8 * (index + 1)].reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -11,14 +11,10 @@ struct PostgresHistories: HistoryCatalog {
 
     var session: any SQLSession { connection }
 
-    /// A FROM clause of the tables that may be the store's histories, as `c`, with their schemas, `n`: those beside
-    /// its own tables, and those that earlier versions created beside the users' tables. Histories of another store
-    /// on the search path are beside that store's own tables.
+    /// A FROM clause of the tables beside the store's own, as `c`, with their schema, `n`.
     private static let all = """
         pg_catalog.pg_class own JOIN pg_catalog.pg_class c ON own.oid = to_regclass('tributary_run')
-            AND c.relkind = 'r' AND c.relpersistence <> 't' AND pg_table_is_visible(c.oid)
-            AND (c.relnamespace = own.relnamespace OR NOT EXISTS (
-                SELECT FROM pg_catalog.pg_class o WHERE o.relname = 'tributary_run' AND o.relnamespace = c.relnamespace))
+            AND c.relkind = 'r' AND c.relnamespace = own.relnamespace
         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         """
 

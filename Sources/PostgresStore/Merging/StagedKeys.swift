@@ -12,17 +12,7 @@ extension PostgresMergeDriver {
     ///
     /// - Parameter onReplaced: called where several rows have one key, before one of them is removed.
     func indexKey(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
-        for (index, column) in table.columns.enumerated()
-        where counts.nulls[index] > 0 && table.mustHave(column) {
-            let isKey = table.isKey(column.name)
-            if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
-                try checkMissingValue(of: column.name, isKey: isKey, in: table)
-            }
-        }
-        // A NULL cannot identify a row.
-        for reference in table.references where table.isKey(reference.column.name) {
-            try checkMissingValue(of: reference.column.name, isKey: true, in: table)
-        }
+        for column in table.requiredColumns(counts) { try checkMissingValue(of: column.name, column.isKey, in: table) }
         let details = try details(of: table.table.name)
         let identity = try table.identityColumns.map { try details.needed($0) }
         guard !identity.isEmpty, counts.rows > 1 else { return }
@@ -84,14 +74,12 @@ extension PostgresMergeDriver {
     }
 
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
-    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
+    private func checkMissingValue(of column: String, _ isKey: Bool, in table: StagingTable) throws {
         let columns = table.describedColumns
-        // A record that is deleted need not have more than its key.
-        let isMeant = table.marksDeleted && !isKey ? " AND \(StagingTable.deleted) = 0" : ""
         let found = try connection.execute(
             """
             SELECT \(columns.map(\.column.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
-            WHERE \(column.sqlIdentifier) IS NULL\(isMeant) ORDER BY \(StagingTable.row) LIMIT 1
+            WHERE \(table.lacksValue(column, isKey)) ORDER BY \(StagingTable.row) LIMIT 1
             """)
         guard let row = found.first else { return }
         let isNumber = Dictionary(
@@ -102,11 +90,7 @@ extension PostgresMergeDriver {
             let value = row.string(index).map { isNumber[column.column] == false ? String(reflecting: $0) : $0 }
             return "\(column.name) = \(value ?? "NULL")"
         }.joined(separator: ", ")
-        let what =
-            isKey
-            ? "its key column '\(column)' has no value" : "column '\(column)' must not be NULL"
-        let shown = text.count > 300 ? "\(text.prefix(300))…" : text
-        throw StoreError(.constraint, "table '\(table.table.name)': \(what), in the row (\(shown))")
+        throw table.missingValue(column, isKey, in: "(\(text.count > 300 ? "\(text.prefix(300))…" : text))")
     }
 }
 

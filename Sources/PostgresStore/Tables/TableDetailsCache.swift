@@ -16,7 +16,7 @@ final class TableDetailsCache: Sendable {
         /// The tables by the requested names.
         var names: [String: TableID] = [:]
         /// The requirements that the known tables have been found to meet.
-        var suitable: Set<Requirement> = []
+        var suitable: Set<SchemaRequirement> = []
         /// Where a row of each table was seen last. It is looked for there first, as a table whose first rows were deleted
         /// takes long to search.
         var rows: [TableID: String] = [:]
@@ -24,13 +24,6 @@ final class TableDetailsCache: Sendable {
         var looks: [TableID: ContinuousClock.Instant] = [:]
         /// The names that a thread looks up in the catalog.
         var lookups: [String: DispatchGroup] = [:]
-    }
-
-    /// A requirement of a mapping or a parser on the schema.
-    enum Requirement: Hashable {
-        case tables([TableSchema])
-        case references([ReferenceDefinition])
-        case sql(String)
     }
 
     private let state = Mutex(State())
@@ -100,7 +93,7 @@ final class TableDetailsCache: Sendable {
     /// Ensures a requirement once, and again after one of the known tables has changed.
     ///
     /// - Parameter body: checks or establishes the requirement. It is called again next time if a table changed meanwhile.
-    func ensure(_ requirement: Requirement, _ body: () throws -> Void) throws {
+    func ensure(_ requirement: SchemaRequirement, _ body: () throws -> Void) throws {
         if state.withLock({ $0.suitable.contains(requirement) }) { return }
         let before = state.withLock(\.version)
         try body()

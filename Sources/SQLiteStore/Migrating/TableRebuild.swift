@@ -42,40 +42,55 @@ struct TableRebuild {
         if replacesKey || needsNumber, let holder = try Self.holder(of: info, keepsUnique: !replacesKey, db) {
             throw TableMigration.refusal(of: info.name, key: info.primaryKey, heldBy: holder.table, holder.columns)
         }
-        guard let sql = try Self.sql(of: info, "table", db).first, var table = TableSQL(sql) else {
-            throw StoreError(.schema, "the statement that created table '\(info.name)' cannot be read")
-        }
-        // In a STRICT table, a column without a type is ANY (stricttables.html).
-        let untyped = info.isStrict ? "ANY" : ""
-        for column in columns where !table.setType(of: column.name, to: column.to.isEmpty ? untyped : column.to) {
+        guard let sql = try Self.sql(of: info, "table", db).first, var table = MadeTable(info, sql) else {
+            let changes = TableMigration(table: info.name, columns: columns, key: key).changes
             throw StoreError(
-                .schema, "the statement that created table '\(info.name)' does not name its column '\(column.name)'")
+                .schema,
+                "table '\(info.name)' was not made by Tributary, and 'migrate' does not change it "
+                    + "(\(changes.joined(separator: "; "))); nothing was changed",
+                help: "make a table as declared, copy the rows, drop the former table, and give the new one its name")
+        }
+        let former = Set((info.primaryKey + info.uniqueIndexes.joined()).map { $0.lowercased() })
+        for (index, column) in table.columns.enumerated() {
+            if let new = columns.first(where: { $0.name == column.name }) { table.columns[index].type = new.to }
+            // A column of the former key that no feed has any more.
+            if isOtherKey, former.contains(column.name.lowercased()), !definition.has(column.name) {
+                table.columns[index].isNotNull = false
+            }
         }
         let declared = Dictionary(all.map { ($0.name.lowercased(), $0) }) { first, _ in first }
-        for name in added {
-            let column = definition.columns.first { $0.name.lowercased() == name.lowercased() }
-            table.addColumn(
-                try column.map { try db.sql($0, isNotNull: false, among: declared) } ?? "\(name.sqlIdentifier) TEXT")
-        }
-        if isOtherKey {
-            let former = Set((info.primaryKey + info.uniqueIndexes.joined()).map { $0.lowercased() })
-            for name in former where !definition.has(name) { table.removeNotNull(of: name) }
+        table.columns += try added.map { name in
+            var column =
+                try definition.columns.first { $0.name.lowercased() == name.lowercased() }
+                .map { try db.made($0, among: declared) } ?? MadeTable.Column(name: name, type: "TEXT")
+            column.isNotNull = false
+            return column
         }
         let list = key.map(\.sqlIdentifier).joined(separator: ", ")
         var indexes: [String] = []
         let number = needsNumber ? definition.generatedKeyName(existingColumns: info.columns.map(\.name)) : nil
-        if let number {
-            table.setNumber(number.sqlIdentifier)
-            let unique = isOtherKey ? list : info.primaryKey.map(\.sqlIdentifier).joined(separator: ", ")
-            if !unique.isEmpty { table.addUnique(unique) }
+        if replacesKey || needsNumber {
+            if let former = table.number {
+                table.columns.insert(MadeTable.Column(name: former, type: "INTEGER"), at: 0)
+            }
+            table.number = number
+            table.primaryKey = []
+        }
+        if number != nil {
+            let unique = isOtherKey ? key : info.primaryKey
+            if !unique.isEmpty { table.unique = unique }
         } else if replacesKey, added.isEmpty {
-            table.setPrimaryKey(list)
-        } else if replacesKey {
-            // The existing rows have no value in it, which a primary key of one integer would give them.
-            table.removePrimaryKey()
-            table.addUnique(list)
-        } else if isOtherKey, !(definition.needsGeneratedKey && table.replaceUnique(list)) {
-            // The key that the store generates stays.
+            table.primaryKey = key
+            // A number is a value of the feed, and none that SQLite gives.
+            for index in table.columns.indices
+            where [table.columns[index].name] == key && table.columns[index].type.uppercased() == "INTEGER" {
+                table.columns[index].isNotNull = true
+            }
+        } else if replacesKey || isOtherKey && definition.needsGeneratedKey && !table.unique.isEmpty {
+            // The existing rows have no value in an added column, which a primary key of one integer would give them. A key
+            // that the store generates stays.
+            table.unique = key
+        } else if isOtherKey {
             indexes = [
                 "CREATE UNIQUE INDEX \("\(info.name)_key".sqlIdentifier) ON \(info.name.sqlIdentifier) (\(list))"
             ]
@@ -83,7 +98,7 @@ struct TableRebuild {
         self.info = info
         words = changed.reduce(into: [:]) { $0[$1.name.lowercased()] = $1.word }
         new = "tributary_new_\(info.name)".sqlIdentifier
-        creation = table.sql(named: "main.\(new)")
+        creation = "CREATE TABLE main.\(new) \(table.sql)"
         let newKey = key.isEmpty ? info.primaryKey : key
         let keyType = newKey.first.flatMap { name in
             columns.first { $0.name == name }?.to ?? info.column(name)?.type
@@ -92,7 +107,7 @@ struct TableRebuild {
             number != nil || newKey.count == 1 && added.isEmpty && keyType?.uppercased() == "INTEGER"
         // The changelog names rows without a key by their row ids.
         let rowID = isRowID ? [] : info.rowID.map { [$0] } ?? []
-        let names = info.columns.filter { !$0.isGenerated }.map(\.name)
+        let names = info.columns.map(\.name)
         let words = words
         let values = names.map { name in
             columns.contains { $0.name == name }
@@ -124,10 +139,6 @@ struct TableRebuild {
     /// - Throws: ``StoreError`` naming a value or rows that do not fit.
     func run(_ db: Database) throws {
         try check(db)
-        let sequence =
-            try db.tableExists("sqlite_sequence", in: "main")
-            ? Int64.fetchOne(db, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [info.name])
-            : nil
         try db.execute(sql: creation)
         try db.execute(sql: copy)
         let counts = try [info.name.sqlIdentifier, new].map { name in
@@ -138,10 +149,6 @@ struct TableRebuild {
                 .database, "table '\(info.name)': \(counts[1]) of \(counts[0]) rows were copied; nothing was changed")
         }
         for statement in rest { try db.execute(sql: statement) }
-        if let sequence {
-            try db.execute(
-                sql: "UPDATE main.sqlite_sequence SET seq = ? WHERE name = ?", arguments: [sequence, info.name])
-        }
     }
 
     // MARK: - What is in the way

@@ -213,23 +213,18 @@ extension Database {
     fileprivate func prepare(_ definition: TableSchema, among all: [String: TableSchema]) throws -> [SchemaAddition] {
         let name = definition.name.sqlIdentifier
         guard let info = try StoredTable(self, table: definition.name, schema: "main") else {
-            var parts = try definition.columns.map { column in
-                let isKey = definition.key.contains { $0.lowercased() == column.name.lowercased() }
-                return try sql(column, isNotNull: column.isNotNull || isKey, among: all)
-            }
             let mapped = Set(definition.columns.map { $0.name.lowercased() })
-            for name in definition.scope where !mapped.contains(name.lowercased()) {
-                let isKey = definition.key.contains { $0.lowercased() == name.lowercased() }
-                parts.append("\(name.sqlIdentifier) TEXT\(isKey ? " NOT NULL" : "")")
+            let others = definition.scope.filter { !mapped.contains($0.lowercased()) }
+            var table = MadeTable(
+                number: definition.needsGeneratedKey ? definition.generatedKeyName() : nil,
+                columns: try definition.columns.map { try made($0, among: all) }
+                    + others.map { MadeTable.Column(name: $0, type: "TEXT") })
+            let key = Set(definition.key.map { $0.lowercased() })
+            for index in table.columns.indices where key.contains(table.columns[index].name.lowercased()) {
+                table.columns[index].isNotNull = true
             }
-            if !definition.key.isEmpty {
-                let constraint = definition.needsGeneratedKey ? "UNIQUE" : "PRIMARY KEY"
-                parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
-            }
-            if definition.needsGeneratedKey {
-                parts.insert("\(definition.generatedKeyName().sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
-            }
-            try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
+            if definition.needsGeneratedKey { table.unique = definition.key } else { table.primaryKey = definition.key }
+            try execute(sql: "CREATE TABLE \(name) \(table.sql)")
             for columns in definition.indexes {
                 // The key's own index begins with these.
                 if zip(columns, definition.key).allSatisfy({ $0.lowercased() == $1.lowercased() }),
@@ -252,19 +247,20 @@ extension Database {
         }
         return try definition.columns.filter { info.column($0.name) == nil }.map { column in
             // Existing rows have no value for it.
-            try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false, among: all))")
+            var new = try made(column, among: all)
+            new.isNotNull = false
+            try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(new.sql)")
             return SchemaAddition(table: info.name, column: column.name)
         }
     }
 
-    /// Returns the definition of a new column.
+    /// Returns a new column.
     ///
     /// - Parameter all: the tables that are declared together, by their names in lower case.
-    func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [String: TableSchema]) throws -> String {
-        var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references, among: all))"
-        if isNotNull { sql += " NOT NULL" }
-        if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }
-        return sql
+    func made(_ column: TableSchema.Column, among all: [String: TableSchema]) throws -> MadeTable.Column {
+        MadeTable.Column(
+            name: column.name, type: try column.type ?? keyType(of: column.references, among: all),
+            isNotNull: column.isNotNull, references: column.references)
     }
 
     /// Returns the present or future type of a table's primary key, with its collation.

@@ -25,7 +25,7 @@ struct TableList: Sendable {
                 AND (?1 IS NULL OR name = ?1 COLLATE NOCASE)
                 """, arguments: [table])
         let conflicts = Dictionary(
-            mentioning.compactMap { row in TableSQL.conflictClause(in: row["sql"]).map { (row["name"] as String, $0) }
+            mentioning.compactMap { row in Self.conflictClause(in: row["sql"]).map { (row["name"] as String, $0) }
             },
             uniquingKeysWith: { first, _ in first })
         let listed = try Row.fetchAll(
@@ -43,6 +43,15 @@ struct TableList: Sendable {
     }
 
     subscript(table: String) -> Entry? { entries[Self.folded(table)] }
+
+    /// Returns the first conflict clause of a CREATE TABLE statement other than the usual ABORT; nil without one.
+    private static func conflictClause(in sql: String) -> String? {
+        let words = sql.replacing(
+            /\/\*.*?(\*\/|$)|--[^\n]*|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]/.dotMatchesNewlines(), with: " ")
+        return words.firstMatch(of: /\bON\s+CONFLICT\s+(?!ABORT\b)(\w+)/.ignoresCase()).map {
+            "ON CONFLICT \($0.1.uppercased())"
+        }
+    }
 
     /// SQLite's own folding of names, which leaves all but ASCII's letters (lang_createtable.html).
     private static func folded(_ name: String) -> String {

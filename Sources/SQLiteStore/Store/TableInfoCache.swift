@@ -12,16 +12,9 @@ final class TableInfoCache: Sendable {
         var list: TableList?
         var tables: [String: StoredTable] = [:]
         /// The requirements that this schema has been found to meet.
-        var suitable: Set<Requirement> = []
+        var suitable: Set<SchemaRequirement> = []
         /// Names for the columns of each table: the name at each position stands for all columns up to there.
         var columnMarks: [String: [String]] = [:]
-    }
-
-    /// A requirement of a mapping or a parser on the schema.
-    enum Requirement: Hashable {
-        case tables([TableSchema])
-        case references([ReferenceDefinition])
-        case sql(String)
     }
 
     private let state = Mutex(State())
@@ -59,7 +52,7 @@ final class TableInfoCache: Sendable {
     ///
     /// - Parameter body: checks or establishes the requirement. It is called again next time if the schema changed
     ///   meanwhile.
-    func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
+    func ensure(_ requirement: SchemaRequirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
         if state.withLock({ $0.suitable.contains(requirement) }) { return }
         let before = try pool.unsafeRead(version)
         try body()
