@@ -97,17 +97,6 @@ public struct Redactor: Sendable, Equatable {
 }
 
 extension Authentication {
-    /// The secret values, even those written out in the configuration.
-    fileprivate var secrets: [String] {
-        switch self {
-        case .basic(_, let password, _): [password.value]
-        case .ssh(let key): [key.passphrase?.value].compactMap(\.self)
-        case .bearer(let token): [token.value]
-        case .oauth2(let client): [client.clientSecret.value] + [client.login?.firstToken.value].compactMap(\.self)
-        case .s3(let access): access.texts.map(\.value)
-        }
-    }
-
     /// The pairs of user and password, as sent.
     fileprivate var pairs: [String] {
         switch self {
