@@ -52,14 +52,8 @@ public struct Redactor: Sendable, Equatable {
     private static func json(_ text: String) -> [String] {
         func escaped(_ others: (Unicode.Scalar) -> String?) -> String {
             text.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\"": "\\\""
-                case "\\": "\\\\"
-                case "\n": "\\n"
-                case "\r": "\\r"
-                case "\t": "\\t"
-                default: others(scalar) ?? String(scalar)
-                }
+                let short: String = RequestBody.Escaping.json(String(scalar))
+                return short.utf8.count == 2 && short.first == "\\" ? short : others(scalar) ?? String(scalar)
             }.joined()
         }
         func unicode(_ scalar: Unicode.Scalar, _ format: String) -> String {

@@ -47,19 +47,11 @@ public struct TributaryConfiguration: Sendable, Equatable {
     package var allowsPrivate = false
 
     /// The path to whose end the names of files on this machine are added.
-    package var localPath: String {
-        switch store {
-        case .file(let path): path
-        case .server: workFolder + "/tributary"
-        }
-    }
+    package var localPath: String { store.path ?? workFolder + "/tributary" }
 
     /// The error of a command that needs a store.
     package var noStore: String {
-        switch store {
-        case .file(let path): "there is no store \(path) yet; run `tributary sync` first"
-        case .server: "there is no store in the database yet; run `tributary sync` first"
-        }
+        "there is no store \(store.path ?? "in the database") yet; run `tributary sync` first"
     }
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
@@ -144,19 +136,12 @@ extension StoreLocation {
         }
     }
 
+    /// The path of a file; nil for a server.
+    var path: String? { if case .file(let path) = self { path } else { nil } }
+
     /// True if both are files, or both on servers: the same SQL is written for both.
-    package func isSameKind(as other: StoreLocation) -> Bool {
-        switch (self, other) {
-        case (.file, .file), (.server, .server): true
-        case (.file, .server), (.server, .file): false
-        }
-    }
+    package func isSameKind(as other: StoreLocation) -> Bool { kind == other.kind }
 
     /// The store whose SQL is understood there.
-    package var kind: String {
-        switch self {
-        case .file: "SQLite"
-        case .server: "PostgreSQL"
-        }
-    }
+    package var kind: String { path == nil ? "PostgreSQL" : "SQLite" }
 }

@@ -83,12 +83,14 @@ struct KeyKind<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - finding: what is wrong with a value that stands for nothing.
+    ///   - show: returns what a value stands for as it is written in TOML.
     ///   - convert: returns what a value stands for; nil for nothing.
     func standing<Other>(
         _ finding: @escaping @Sendable (Value) -> String, help: String? = nil,
+        show: @escaping @Sendable (Other) -> String? = { _ in nil },
         for convert: @escaping @Sendable (Value) -> Other?
     ) -> KeyKind<Other> {
-        KeyKind<Other>(type) { table, name in
+        KeyKind<Other>(type, show: show) { table, name in
             guard let value = read(table, name) else { return nil }
             let other = convert(value)
             if other == nil { table.report(name, finding(value), help: help) }
