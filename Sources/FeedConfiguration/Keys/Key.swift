@@ -11,7 +11,7 @@ struct Key<Value: Sendable>: DeclaredKey {
         inherited inheritance: KeyEntry.Inheritance = .never, _ meaning: String
     ) {
         entry = KeyEntry(
-            name: name, type: kind.type, fallback: missing.described(kind.show), inheritance: inheritance,
+            name: name, type: kind.type, fallback: missing.shown(kind.show), inheritance: inheritance,
             meaning: meaning)
         self.missing = missing
         self.kind = kind
@@ -104,7 +104,7 @@ struct TableKey: DeclaredKey {
     let entry: KeyEntry
 
     private init(
-        _ name: String, _ type: KeyType, _ missing: KeyEntry.Default, _ meaning: String
+        _ name: String, _ type: KeyType, _ missing: KeyDefault<String>, _ meaning: String
     ) { entry = KeyEntry(name: name, type: type, fallback: missing, inheritance: .never, meaning: meaning) }
 
     /// - Parameter short: the key for which a string alone stands.
@@ -113,12 +113,12 @@ struct TableKey: DeclaredKey {
     ) -> Self { Self(name, .table(keys, short: short), .none, meaning) }
 
     static func tables(
-        _ name: String, _ keys: any KeyGroup.Type, default missing: KeyEntry.Default = .none, _ meaning: String
+        _ name: String, _ keys: any KeyGroup.Type, default missing: KeyDefault<String> = .none, _ meaning: String
     ) -> Self { Self(name, .tables(keys), missing, meaning) }
 
     /// A table whose keys are names that the file chooses, each with a table.
     static func named(
-        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyEntry.Default = .none,
+        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyDefault<String> = .none,
         _ meaning: String
     ) -> Self { Self(name, .named(keys, short: short), missing, meaning) }
 
@@ -139,10 +139,10 @@ enum KeyDefault<Value: Sendable>: Sendable {
 
     static var required: Self { .requiring(help: nil) }
 
-    func described(_ show: (Value) -> String?) -> KeyEntry.Default {
+    func shown(_ show: (Value) -> String?) -> KeyDefault<String> {
         switch self {
         case .none: .none
-        case .requiring(let help): .required(help: help)
+        case .requiring(let help): .requiring(help: help)
         case .value(let value): show(value).map { .value($0) } ?? .none
         case .described(let text): .described(text)
         }
