@@ -107,20 +107,22 @@ struct TableKey: DeclaredKey {
         _ name: String, _ type: KeyType, _ missing: KeyDefault<String>, _ meaning: String
     ) { entry = KeyEntry(name: name, type: type, fallback: missing, inheritance: .never, meaning: meaning) }
 
-    /// - Parameter short: the key for which a string alone stands.
-    static func table(
-        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, _ meaning: String
-    ) -> Self { Self(name, .table(keys, short: short), .none, meaning) }
+    /// - Parameter meaning: by default, that of the table.
+    static func table(_ name: String, _ keys: any KeyGroup.Type, _ meaning: String? = nil) -> Self {
+        Self(name, .table(keys, short: nil), .none, meaning ?? keys.table.meaning)
+    }
 
     static func tables(
         _ name: String, _ keys: any KeyGroup.Type, default missing: KeyDefault<String> = .none, _ meaning: String
     ) -> Self { Self(name, .tables(keys), missing, meaning) }
 
     /// A table whose keys are names that the file chooses, each with a table.
+    ///
+    /// - Parameter short: the key for which a string alone stands.
     static func named(
         _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyDefault<String> = .none,
-        _ meaning: String
-    ) -> Self { Self(name, .named(keys, short: short), missing, meaning) }
+        _ meaning: String? = nil
+    ) -> Self { Self(name, .named(keys, short: short), missing, meaning ?? keys.table.meaning) }
 
     /// A table that becomes XML.
     static func elements(_ name: String, _ meaning: String) -> Self { Self(name, .elements, .none, meaning) }

@@ -150,13 +150,12 @@ struct FileKeys: KeyGroup {
         "include", .strings,
         "Further files with sources and hooks, relative to the folder of `sources.toml`; `*` and `?` may stand in the last component."
     )
-    let store = TableKey.table("store", StoreKeys.self, "The database of the rows.")
-    let daemon = TableKey.table(
-        "daemon", DaemonKeys.self, "Concurrency, and the addresses of the page, the metrics and the health check.")
-    let hosts = TableKey.named("hosts", HostKeys.self, "Limits for one host: concurrent requests, and their pace.")
-    let defaults = TableKey.table("defaults", DefaultKeys.self, "Values for all sources.")
+    let store = TableKey.table("store", StoreKeys.self)
+    let daemon = TableKey.table("daemon", DaemonKeys.self)
+    let hosts = TableKey.named("hosts", HostKeys.self)
+    let defaults = TableKey.table("defaults", DefaultKeys.self)
     let sources = TableKey.named("sources", SourceKeys.self, "The sources.")
-    let hooks = TableKey.named("hooks", HookKeys.self, "A hook: a program or an address that receives events.")
+    let hooks = TableKey.named("hooks", HookKeys.self)
 }
 
 /// What sources and requests inherit.
