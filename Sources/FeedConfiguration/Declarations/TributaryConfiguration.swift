@@ -20,17 +20,17 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
     /// The time for which runs, and their part of the changelog, are kept.
-    public var history = StoreKeys.all.history.standard
+    public var history = standard.history
     /// The most connections to a store on a server, apart from one that listens and one that renews leases.
-    public var connections = StoreKeys.all.connections.standard
+    public var connections = standard.connections
     /// The most runs at the same time.
-    public var concurrency = DaemonKeys.all.concurrency.standard
+    public var concurrency = standard.concurrency
     /// The most requests at the same time to one host.
-    public var perHost = DaemonKeys.all.perHost.standard
+    public var perHost = standard.perHost
     /// False if no metric is labelled with a source.
     public var metricsPerSource = true
     /// How many requests a host gets, and how often.
-    public internal(set) var hosts = HostRules(perHost: DaemonKeys.all.perHost.standard)
+    public internal(set) var hosts = HostRules(perHost: standard.perHost)
     /// The sources, in the order of their names.
     public internal(set) var sources: [SourceDeclaration]
     private var positions: [String: Int]
@@ -45,6 +45,9 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var redactor = Redactor()
     /// True where `[defaults]` lets responses lead to addresses that are not public.
     package var allowsPrivate = false
+
+    /// The values of missing keys.
+    static let standard = (history: Duration.seconds(90 * 86_400), connections: 16, concurrency: 8, perHost: 2)
 
     /// The path to whose end the names of files on this machine are added.
     package var localPath: String { store.path ?? workFolder + "/tributary" }

@@ -26,7 +26,7 @@ package struct WebAddress: Sendable, Hashable {
             throw Finding("it is not a URL (RFC 3986)")
         }
         guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
-            throw Finding("it is not an \(KeyType.list((schemes + others).map { $0 + ":" })) URL")
+            throw Finding("it is not an \((schemes + others).map { $0 + ":" }.alternatives) URL")
         }
         // Parsed by hand: Foundation drops a port that it cannot hold, and accepts one that no socket can use.
         let authority = Self.authority(of: url.absoluteString)
@@ -108,6 +108,13 @@ package struct WebAddress: Sendable, Hashable {
             throw Finding("its path has '.', '..' or an encoded '/' as the name of a part")
         }
         return bytes
+    }
+}
+
+extension [String] {
+    /// The texts as alternatives: `a, b or c`.
+    var alternatives: String {
+        dropLast().joined(separator: ", ") + (count > 1 ? " or " : "") + (last ?? "")
     }
 }
 

@@ -118,14 +118,14 @@ struct KeyRule: Sendable {
             guard table.isGiven(entries[0]), !entries.dropFirst().contains(where: table.isGiven),
                 lacking.isDisjoint(with: names.dropFirst())
             else { return }
-            table.report(names[0], "requires \(KeyType.list(names.dropFirst().map { "'\($0)'" }))\(hint)")
+            table.report(names[0], "requires \(names.dropFirst().map { "'\($0)'" }.alternatives)\(hint)")
         case .requiresValue(let values, let isThere):
             guard table.isGiven(entries[0]) else { return }
             let found = table.writtenText(names[1])
             // A value that is none of the key's is a mistake of its own.
             if let known = entries[1].type.choices, let found, !known.contains(found) { return }
             guard found.map({ !values.contains($0) }) ?? (isThere && !table.isGiven(entries[1])) else { return }
-            table.report(names[0], "requires \(names[1]) = \(KeyType.list(values.map { "\"\($0)\"" }))")
+            table.report(names[0], "requires \(names[1]) = \(values.map { "\"\($0)\"" }.alternatives)")
         case .requiresElement(let word, let hint):
             guard table.isGiven(entries[0]), let words = table.nodes[names[1]]?.array,
                 !words.contains(where: { $0.value.string.map(table.interpolated) == word })

@@ -16,7 +16,8 @@ struct StoreKeys: KeyGroup {
         "With PostgreSQL: the folder of scratch files, kept bodies and requests to the daemon, relative to `sources.toml`."
     )
     let connections = Key(
-        "connections", .integer(4...ConfigurationLimits.connections), default: .value(16),
+        "connections", .integer(4...ConfigurationLimits.connections),
+        default: .value(TributaryConfiguration.standard.connections),
         "With PostgreSQL: the maximum number of connections of this process, at least 4.")
     let schema = Key(
         "schema", .string,
@@ -27,7 +28,7 @@ struct StoreKeys: KeyGroup {
         "A file with SQL for views, triggers, indexes and full-text search over the tables of mappings."
     )
     let history = Key(
-        "history", .duration, default: .value(.seconds(90 * 86_400)),
+        "history", .duration, default: .value(TributaryConfiguration.standard.history),
         "How long runs are kept, with their part of the changelog and their before-images (`keep_history`).")
     let encryptionKey = Key(
         "encryption_key", .encryptionKey,
@@ -44,10 +45,12 @@ struct DaemonKeys: KeyGroup {
         ])
 
     let concurrency = Key(
-        "concurrency", .integer(1...ConfigurationLimits.concurrency), default: .value(8),
+        "concurrency", .integer(1...ConfigurationLimits.concurrency),
+        default: .value(TributaryConfiguration.standard.concurrency),
         "The number of runs that parse a response or commit at a time, at most 10,000.")
     let perHost = Key(
-        "per_host", .integer(1...ConfigurationLimits.concurrency), default: .value(2),
+        "per_host", .integer(1...ConfigurationLimits.concurrency),
+        default: .value(TributaryConfiguration.standard.perHost),
         "The number of concurrent requests to one host, at most 10,000.")
     let listen = Key(
         "listen", .listenAddress,
