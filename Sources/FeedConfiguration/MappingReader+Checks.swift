@@ -26,13 +26,6 @@ extension MappingReader {
             default: break
             }
         }
-        if column.isRequired, column.onError == .null {
-            reader.report(
-                "on_error",
-                "a required column cannot hold NULL",
-                help: "remove required = true to store NULL, or write on_error = \"skip\" to "
-                    + "leave out such records")
-        }
         checkDerivation(column, reader)
         if column.type == .xml, case .path(let path, _) = column.origin, case .attribute = path.target {
             reader.report("type", "an attribute has no markup; 'xml' takes the path of an element")

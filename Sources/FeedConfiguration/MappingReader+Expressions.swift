@@ -24,22 +24,10 @@ extension MappingReader {
 
     func checkDerivation(_ column: ColumnMapping, _ reader: DeclarationReader) {
         if !column.isStored {
-            for key in reader.present(ColumnKeys.all.references, ColumnKeys.all.overwrite, ColumnKeys.all.encrypted) {
-                reader.report(key, "has no effect on a column that is not stored")
-            }
-            if reader.has(ColumnKeys.all.parent) {
-                reader.report("stored", "the parent's key must be stored")
-            }
-        }
-        guard column.isDerived else { return }
-        if column.exportPath != nil, !column.isStored {
-            reader.report("export", "has no effect on a column that is not stored")
-        }
-        if column.type == .xml {
-            reader.report("type", "an expression has no markup; 'xml' takes the path of an element")
-        }
-        for key in reader.present(ColumnKeys.all.decimalSeparator, ColumnKeys.all.groupSeparator) {
-            reader.report(key, "requires a 'path'; an expression gets the number itself")
+            let (keys, finding) = (ColumnKeys.all, "has no effect on a column that is not stored")
+            for key in reader.present(keys.references, keys.overwrite, keys.encrypted) { reader.report(key, finding) }
+            if column.exportPath != nil { reader.report(keys.export, finding) }
+            if reader.has(keys.parent) { reader.report(keys.stored, "the parent's key must be stored") }
         }
     }
 

@@ -6,7 +6,7 @@ struct RetentionCheck {
 
     /// - Parameter table: the request's table in the file.
     func check(_ request: RequestDeclaration, _ table: DeclarationReader) {
-        guard case .mapping(let mapping) = request.content else {
+        guard let mapping = request.content.mapping else {
             if table.has(RequestKeys.all.deleted), request.sync != .mirror { reportMode(request.sync, table.path) }
             return
         }
@@ -38,7 +38,7 @@ struct RetentionCheck {
     func check(_ requests: [RequestDeclaration], _ tables: [DeclarationReader]) {
         var known: [String: (column: String?, place: KeyPlace)] = [:]
         for (request, table) in zip(requests, tables) {
-            guard case .mapping(let mapping) = request.content else { continue }
+            guard let mapping = request.content.mapping else { continue }
             for (index, mapped) in mapping.tables.enumerated() where request.sync(of: mapped) == .mirror {
                 let gone = request.deletionMark(of: mapped)
                 let name = mapped.table.lowercased()

@@ -12,15 +12,18 @@ extension TributaryConfiguration {
     package init(
         file: String, parsers: any BodyParsing, environment: [String: String], only names: [String] = []
     ) throws {
-        let bytes: [UInt8]
+        self = try ConfigurationReader(
+            file: file, bytes: Self.bytes(of: file), parsers: parsers, environment: environment
+        ).read(only: names)
+    }
+
+    private static func bytes(of file: String) throws(ConfigurationError) -> [UInt8] {
         do {
-            bytes = try ConfigurationFile.read(file)
+            return try ConfigurationFile.read(file)
         } catch {
             let help = FileManager.default.fileExists(atPath: file) ? nil : "the command `init` makes a first one"
             throw ConfigurationError(problems: [.init(file: file, finding: "the file \(error)", help: help)])
         }
-        self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read(
-            only: names)
     }
 
     /// Returns the place of a key.
@@ -107,12 +110,7 @@ extension TributaryConfiguration {
     private static func reader(
         of header: String, file: String, parsers: any BodyParsing, environment: [String: String]
     ) throws -> (reader: ConfigurationReader, isTOML: Bool) {
-        let bytes: [UInt8]
-        do {
-            bytes = try ConfigurationFile.read(file)
-        } catch {
-            throw ConfigurationError(problems: [.init(file: file, finding: "the file \(error)")])
-        }
+        let bytes = try bytes(of: file)
         let isTOML = (try? TOMLParser.parse(bytes)) != nil
         let reader = try ConfigurationReader(
             file: file, bytes: isTOML ? bytes : section(named: header, of: bytes), parsers: parsers,

@@ -1,13 +1,13 @@
 /// A change limit that a commit would exceed in one scope of a table, or an expectation that its rows do not meet.
 package struct ExceededLimit: Sendable, Equatable, Codable {
     /// The table's name, in lower case.
-    package let table: String
-    package let scope: [String: String]
+    package private(set) var table = ""
+    package private(set) var scope: [String: String] = [:]
     /// The number of rows that the commit would delete, and the number that it would update.
-    package let deleted: Int
-    package let updated: Int
+    package private(set) var deleted = 0
+    package private(set) var updated = 0
     /// The identity of the expectation; nil for a limit.
-    package let expectation: String?
+    package private(set) var expectation: String?
     /// The change, the limit and the figures, or the values that were found, for users.
     package let message: String
 
@@ -16,16 +16,11 @@ package struct ExceededLimit: Sendable, Equatable, Codable {
         scope = rows.scope
         self.deleted = deleted
         self.updated = updated
-        expectation = nil
         self.message = message
     }
 
     /// - Parameter identity: distinguishes the expectation from others of the source.
     package init(expectation identity: String, _ message: String) {
-        table = ""
-        scope = [:]
-        deleted = 0
-        updated = 0
         expectation = identity
         self.message = message
     }

@@ -30,17 +30,24 @@ extension Authentication {
         }
     }
 
-    var texts: [InterpolatedText] {
+    /// The texts that are sent: those that anyone may see, and the secret ones.
+    private var parts: (open: [InterpolatedText], secret: [InterpolatedText]) {
         switch self {
-        case .basic(let user, let password, _): [user, password]
-        case .ssh(let key): [key.user] + [key.passphrase].compactMap(\.self)
-        case .bearer(let token): [token]
-        case .s3(let access): access.texts
+        case .basic(let user, let password, _): ([user], [password])
+        case .ssh(let key): ([key.user], [key.passphrase].compactMap(\.self))
+        case .bearer(let token): ([], [token])
+        case .s3(let access): ([], access.texts)
         case .oauth2(let client):
-            [client.tokenURL, client.clientID, client.clientSecret]
-                + [client.scope, client.login?.firstToken].compactMap(\.self) + client.parameters.values
+            (
+                [client.tokenURL, client.clientID] + [client.scope].compactMap(\.self) + client.parameters.values,
+                [client.clientSecret] + [client.login?.firstToken].compactMap(\.self)
+            )
         }
     }
+
+    var texts: [InterpolatedText] { parts.open + parts.secret }
+
+    var secrets: [String] { parts.secret.map(\.value) }
 
     /// The reason why it cannot be used; nil if it can.
     package var problem: Finding? {

@@ -118,6 +118,9 @@ public enum BodyContent: Sendable, Hashable {
     /// Only the request's captures: a login, an index of addresses.
     case captures
 
+    /// The mapping; nil for other content.
+    package var mapping: RequestMapping? { if case .mapping(let mapping) = self { mapping } else { nil } }
+
     /// The reserved name of the mirrored schema.
     package static let mirroredName = "mirrored"
 
@@ -134,8 +137,7 @@ public enum BodyContent: Sendable, Hashable {
     /// The keys of a request that declare this content, and the other values taken from the document.
     package var declaringKeys: [String] {
         let taken = ["capture", "page", "until", "format", "csv", "xlsx", "protobuf", "documents"]
-        guard case .mapping = self else { return taken }
-        return taken + ["tables", "namespaces", "root", "expand"]
+        return mapping == nil ? taken : taken + ["tables", "namespaces", "root", "expand"]
     }
 }
 

@@ -32,9 +32,8 @@ package struct BucketAddress: Sendable, Equatable {
         let first = parts.firstIndex { $0.contains("*") }.map { $0 - parts.startIndex }
         let folder = first.map { names[..<$0].map { $0 + "/" }.joined() }
         key = folder ?? names.joined(separator: "/")
-        pattern = first.map { MemberPattern(names[$0...].joined(separator: "/")) }
-        guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
-            throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
+        pattern = try first.map { place throws(Finding) in
+            try MemberPattern(inAddress: names[place...].joined(separator: "/"))
         }
         self.bucket = bucket
         self.access = access
@@ -89,12 +88,8 @@ package struct BucketAddress: Sendable, Equatable {
 
     /// Returns a part of a key.
     private static func name(_ part: Substring) throws(Finding) -> String {
-        guard let name = part.removingPercentEncoding else { throw Finding("its key is not in UTF-8") }
-        guard !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw Finding("it has a control character in it, such as a line feed")
-        }
-        guard !name.contains("/"), name != ".", name != ".." else {
-            throw Finding("its key has '.', '..' or an encoded '/' as the name of a part")
+        guard let name = String(validating: try WebAddress.name(part), as: UTF8.self) else {
+            throw Finding("its key is not in UTF-8")
         }
         return name
     }

@@ -24,20 +24,17 @@ package struct FileAddress: Sendable, Equatable {
         guard url.path.hasPrefix("/"), !url.path.utf8.contains(0) else {
             throw Finding("it names no absolute path")
         }
-        (path, pattern) = Self.parts(url)
+        (path, pattern) = try Self.parts(url)
         isFolder = pattern != nil || path != "/" && text.hasSuffix("/")
-        guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
-            throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
-        }
     }
 
     /// Splits a path before its first component with a `*`. A percent-encoded `*` is an ordinary character.
-    private static func parts(_ url: URL) -> (String, MemberPattern?) {
+    private static func parts(_ url: URL) throws(Finding) -> (String, MemberPattern?) {
         let parts = url.path(percentEncoded: true).split(separator: "/")
         guard let first = parts.firstIndex(where: { $0.contains("*") }) else { return (url.path, nil) }
         func path(_ parts: ArraySlice<Substring>) -> String {
             parts.map { $0.removingPercentEncoding ?? String($0) }.joined(separator: "/")
         }
-        return ("/" + path(parts[..<first]), MemberPattern(path(parts[first...])))
+        return ("/" + path(parts[..<first]), try MemberPattern(inAddress: path(parts[first...])))
     }
 }

@@ -1,3 +1,5 @@
+import FeedModel
+
 /// A pattern for the names of files: `*` stands for any characters but `/`, `?` for one of them, `**/` for any folders or
 /// none, and `**` at the end for everything below.
 package struct MemberPattern: Sendable, Hashable {
@@ -37,6 +39,14 @@ package struct MemberPattern: Sendable, Hashable {
             }
         }
         self.tokens = tokens
+    }
+
+    /// - Throws: ``Finding`` for a pattern that is too long.
+    init(inAddress text: String) throws(Finding) {
+        guard text.utf8.count <= Self.lengthLimit else {
+            throw Finding("its pattern has more than \(Self.lengthLimit) bytes")
+        }
+        self.init(text)
     }
 
     /// True if names in subfolders may match.

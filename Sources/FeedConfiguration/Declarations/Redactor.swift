@@ -52,14 +52,8 @@ public struct Redactor: Sendable, Equatable {
     private static func json(_ text: String) -> [String] {
         func escaped(_ others: (Unicode.Scalar) -> String?) -> String {
             text.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\"": "\\\""
-                case "\\": "\\\\"
-                case "\n": "\\n"
-                case "\r": "\\r"
-                case "\t": "\\t"
-                default: others(scalar) ?? String(scalar)
-                }
+                let short: String = RequestBody.Escaping.json(String(scalar))
+                return short.utf8.count == 2 && short.first == "\\" ? short : others(scalar) ?? String(scalar)
             }.joined()
         }
         func unicode(_ scalar: Unicode.Scalar, _ format: String) -> String {
@@ -97,17 +91,6 @@ public struct Redactor: Sendable, Equatable {
 }
 
 extension Authentication {
-    /// The secret values, even those written out in the configuration.
-    fileprivate var secrets: [String] {
-        switch self {
-        case .basic(_, let password, _): [password.value]
-        case .ssh(let key): [key.passphrase?.value].compactMap(\.self)
-        case .bearer(let token): [token.value]
-        case .oauth2(let client): [client.clientSecret.value] + [client.login?.firstToken.value].compactMap(\.self)
-        case .s3(let access): access.texts.map(\.value)
-        }
-    }
-
     /// The pairs of user and password, as sent.
     fileprivate var pairs: [String] {
         switch self {

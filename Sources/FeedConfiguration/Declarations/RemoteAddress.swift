@@ -32,15 +32,12 @@ package struct RemoteAddress: Sendable, Equatable {
         let written = url.path(percentEncoded: true)
         var parts = written.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         if parts.isEmpty { parts = [""] }
-        let names = try parts.map { part throws(Finding) in try Self.name(part) }
+        let names = try parts.map { part throws(Finding) in try WebAddress.name(part) }
         guard !parts.dropLast().contains(where: { $0.contains("*") }) else {
             throw Finding("only the last part of its path may have a '*', as a listing is of one folder")
         }
-        pattern = parts.last.flatMap {
-            $0.contains("*") ? MemberPattern($0.removingPercentEncoding ?? String($0)) : nil
-        }
-        guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
-            throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
+        pattern = try parts.last.flatMap { part throws(Finding) in
+            part.contains("*") ? try MemberPattern(inAddress: part.removingPercentEncoding ?? String(part)) : nil
         }
         let path = (pattern == nil ? names : names.dropLast() + [[]]).map(\.percentEncoded)
         isFolder = path.last == ""
@@ -57,7 +54,7 @@ package struct RemoteAddress: Sendable, Equatable {
     /// The names of the folders and of the file in the path; the last one is empty for a folder's address.
     private var names: [[UInt8]] {
         url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
-            (try? Self.name($0)) ?? []
+            (try? WebAddress.name($0)) ?? []
         }
     }
 
@@ -77,29 +74,5 @@ package struct RemoteAddress: Sendable, Equatable {
         let text = url.absoluteString
         let folder = text.lastIndex(of: "/").map { text[...$0] } ?? text[...]
         return folder + names.map(\.percentEncoded).joined(separator: "/")
-    }
-
-    /// Returns the bytes of a part of the path.
-    private static func name(_ part: Substring) throws(Finding) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = part.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let escaped = UInt8(String(Substring(rest.prefix(2))), radix: 16) else {
-                throw Finding("it is not a URL (RFC 3986)")
-            }
-            rest = rest.dropFirst(2)
-            bytes.append(escaped)
-        }
-        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw Finding("it has a control character in it, such as a line feed")
-        }
-        guard !bytes.contains(UInt8(ascii: "/")), bytes != Array("..".utf8), bytes != Array(".".utf8) else {
-            throw Finding("its path has '.', '..' or a '/' as the name of a file or folder")
-        }
-        return bytes
     }
 }

@@ -42,22 +42,17 @@ package enum RequestAddress: Sendable, Equatable {
     }
 
     /// The pattern of the files' names; nil for an address without `*`.
-    package var pattern: MemberPattern? {
-        switch self {
-        case .web: nil
-        case .file(let file): file.pattern
-        case .server(let server): server.pattern
-        case .bucket(let bucket): bucket.pattern
-        }
-    }
+    package var pattern: MemberPattern? { listing.pattern }
 
     /// True if the address itself shows that it is one of a folder. That of a folder of this machine may lack the `/`.
-    package var isFolder: Bool {
+    package var isFolder: Bool { listing.isFolder }
+
+    private var listing: (pattern: MemberPattern?, isFolder: Bool) {
         switch self {
-        case .web: false
-        case .file(let file): file.isFolder
-        case .server(let server): server.isFolder
-        case .bucket(let bucket): bucket.isFolder
+        case .web: (nil, false)
+        case .file(let file): (file.pattern, file.isFolder)
+        case .server(let server): (server.pattern, server.isFolder)
+        case .bucket(let bucket): (bucket.pattern, bucket.isFolder)
         }
     }
 

@@ -6,8 +6,8 @@ extension RequestDeclaration {
     /// Returns the column that marks a table's rows as deleted; nil if the request does not mirror the table, or
     /// deletes its rows.
     package func deletionMark(of table: String) -> String? {
-        guard case .mapping(let mapping) = content else { return mirrors(table) ? deleted : nil }
-        return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(deletionMark).first
+        guard let mapping = content.mapping else { return mirrors(table) ? deleted : nil }
+        return mapping.tables(named: table).lazy.compactMap(deletionMark).first
     }
 
     package func deletionMark(of table: TableMapping) -> String? {
@@ -16,15 +16,15 @@ extension RequestDeclaration {
 
     /// Returns how old a table's rows may become; nil if they stay.
     package func expiry(of table: String) -> RowExpiry? {
-        guard case .mapping(let mapping) = content else { return expiry }
-        return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(expiry).first
+        guard let mapping = content.mapping else { return expiry }
+        return mapping.tables(named: table).lazy.compactMap(expiry).first
     }
 
     package func expiry(of table: TableMapping) -> RowExpiry? { table.expiry ?? expiry }
 
     /// True if any table's rows are marked as deleted, or expire.
     package var retainsRows: Bool {
-        guard case .mapping(let mapping) = content else { return deleted != nil || expiry != nil }
+        guard let mapping = content.mapping else { return deleted != nil || expiry != nil }
         return mapping.tables.contains {
             $0.deletedWhen != nil || deletionMark(of: $0) != nil || expiry(of: $0) != nil
         }
@@ -35,11 +35,11 @@ extension RequestDeclaration {
         guard let expiry = expiry(of: table) else { return nil }
         var retained = Retention.Expiry(
             table: table, scope: scope, column: expiry.column, end: time - expiry.after.seconds)
-        guard case .mapping(let mapping) = content else {
+        guard let mapping = content.mapping else {
             retained.mayLackColumn = true
             return retained
         }
-        let own = mapping.tables.filter { $0.table.lowercased() == table.lowercased() }
+        let own = mapping.tables(named: table)
         retained.isOfDays = own.contains { $0.column(expiry.column)?.type == .date }
         retained.mayLackColumn = own.allSatisfy { $0.expiry == nil }
         retained.descendants = mapping.descendants(of: table)
@@ -54,7 +54,7 @@ extension SourceDeclaration {
     package func retention(at time: Date, tables: (RequestDeclaration) -> Set<String>) -> Retention {
         requests.filter(\.retainsRows).reduce(into: Retention(time: time)) { retention, request in
             var names = tables(request)
-            if case .mapping(let mapping) = request.content {
+            if let mapping = request.content.mapping {
                 // In whatever case, each once.
                 let known = Set(names.map { $0.lowercased() })
                 names.formUnion(mapping.tables.map(\.table).filter { !known.contains($0.lowercased()) })
@@ -89,4 +89,12 @@ extension RequestMapping {
         }
         return found
     }
+}
+
+/// How old rows may become: `expire = { column = "stop", after = "7d" }`.
+public struct RowExpiry: Sendable, Hashable {
+    /// The column with a row's date.
+    public var column: String
+    /// The time after that date for which the row stays.
+    public var after: Duration
 }

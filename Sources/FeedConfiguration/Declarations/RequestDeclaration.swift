@@ -119,7 +119,7 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// Those ``references`` whose values are held by columns.
     package var mappedReferences: [Reference] {
-        if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
+        content.mapping?.sentReferences ?? []
     }
 
     /// Those ``references`` that are in the address, the headers, the parameters, the body and the bounds of spans.
@@ -184,9 +184,7 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// Returns the limits on the changes of one commit to the request's rows of a table.
     package func limits(of table: String) -> ChangeLimits {
-        guard case .mapping(let mapping) = content,
-            let own = mapping.tables.first(where: { $0.table.lowercased() == table.lowercased() })
-        else { return limits }
+        guard let own = content.mapping?.tables(named: table).first else { return limits }
         return ChangeLimits(
             deleted: own.maxDeleted ?? limits.deleted, changed: own.maxChanged ?? limits.changed,
             allowsEmpty: limits.allowsEmpty)
@@ -209,8 +207,7 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// The tables that have a least number of rows of their own, with it.
     package var leastRows: [(table: String, rows: Int)] {
-        guard case .mapping(let mapping) = content else { return [] }
-        return mapping.tables.filter { $0.minRows > 0 }.map { ($0.table, $0.minRows) }
+        (content.mapping?.tables ?? []).filter { $0.minRows > 0 }.map { ($0.table, $0.minRows) }
     }
 
     /// Returns the window of a mirrored table: its own, or that of its parents' table.
@@ -219,11 +216,10 @@ public struct RequestDeclaration: Sendable, Equatable {
     private func window(of table: TableMapping, below children: Set<String>) -> MirrorWindow? {
         guard sync(of: table) == .mirror else { return nil }
         if let own = table.window ?? window.flatMap({ table.column($0)?.name }) { return MirrorWindow(column: own) }
-        guard case .mapping(let mapping) = content else { return nil }
         let known = children.union([table.table.lowercased()])
         for column in table.columns {
             guard case .parent(let name) = column.origin, !known.contains(name.lowercased()),
-                let parent = mapping.tables.first(where: { $0.table.lowercased() == name.lowercased() }),
+                let parent = content.mapping?.tables(named: name).first,
                 var found = window(of: parent, below: known)
             else { continue }
             found.parents.insert(.init(column: column.name, table: parent.table), at: 0)
@@ -234,43 +230,33 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// Returns the same as ``window(of:)-swift.method``, also for a table that a parser writes.
     package func window(of table: String) -> MirrorWindow? {
-        guard case .mapping(let mapping) = content else { return window.map { MirrorWindow(column: $0) } }
-        return mapping.tables.first { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
-            .flatMap { window(of: $0) }
+        guard let mapping = content.mapping else { return window.map { MirrorWindow(column: $0) } }
+        return mapping.tables(named: table).first { sync(of: $0) == .mirror }.flatMap { window(of: $0) }
     }
 
     /// Returns true if the request deletes rows of the table that its feed lacks. A table that is mirrored within its
     /// parents does not count: nothing is decided there about the rows of other parents.
     package func mirrors(_ table: String) -> Bool {
-        guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
-        return mapping.tables.contains {
-            $0.table.lowercased() == table.lowercased() && $0.within == nil && sync(of: $0) == .mirror
-        }
+        content.mapping?.tables(named: table).contains(where: mirrorsWhole) ?? mirrors
     }
+
+    private func mirrorsWhole(_ table: TableMapping) -> Bool { table.within == nil && sync(of: table) == .mirror }
 
     /// True if the request mirrors any table.
     package var mirrors: Bool {
-        guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
-        return mapping.tables.contains { mirrors($0.table) }
+        content.mapping?.tables.contains(where: mirrorsWhole) ?? (sync == .mirror && content != .captures)
     }
 
     /// True if rows with an existing key are inserted again.
-    package var appends: Bool {
-        guard case .mapping(let mapping) = content else { return sync == .append }
-        return mapping.tables.contains { sync(of: $0) == .append }
-    }
+    package var appends: Bool { content.mapping?.tables.contains { sync(of: $0) == .append } ?? (sync == .append) }
 
     /// Returns true if the request deletes any of a table's rows, perhaps only children of the parents that it sends.
     package func deletesRows(of table: String) -> Bool {
-        guard case .mapping(let mapping) = content else { return mirrors(table) }
-        return mapping.tables.contains { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
+        content.mapping?.tables(named: table).contains { sync(of: $0) == .mirror } ?? mirrors
     }
 
     /// True if the request deletes rows of any table.
-    package var deletesRows: Bool {
-        guard case .mapping(let mapping) = content else { return mirrors }
-        return mapping.tables.contains { sync(of: $0) == .mirror }
-    }
+    package var deletesRows: Bool { content.mapping?.tables.contains { sync(of: $0) == .mirror } ?? mirrors }
 
     /// The limit of a body without `max_body`, in bytes.
     package static let defaultMaxBody = 256 << 20
@@ -305,17 +291,13 @@ public struct RequestDeclaration: Sendable, Equatable {
     package var digest: ValidityDigest { derived?.digest ?? ValidityDigest(self) }
 
     /// True if a column of the request's rows is encrypted.
-    var encrypts: Bool { derived?.encrypts ?? Self.encrypts(content) }
-
-    private static func encrypts(_ content: BodyContent) -> Bool {
-        if case .mapping(let mapping) = content { mapping.encrypts } else { false }
-    }
+    var encrypts: Bool { derived?.encrypts ?? content.mapping?.encrypts ?? false }
 
     /// Works out the values that follow from the declaration.
     mutating func derive() {
         derived = Derived(
             digest: ValidityDigest(self), prepared: sentReferences.isEmpty ? try? PreparedRequest(self) : nil,
-            references: sentReferences + mappedReferences, encrypts: Self.encrypts(content))
+            references: sentReferences + mappedReferences, encrypts: content.mapping?.encrypts ?? false)
     }
 }
 

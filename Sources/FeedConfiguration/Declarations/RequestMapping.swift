@@ -18,6 +18,12 @@ public struct RequestMapping: Sendable, Hashable {
         package var uri: String
     }
 
+    /// Returns the mapped tables of a name, in whichever case.
+    package func tables(named name: String) -> [TableMapping] {
+        let name = name.lowercased()
+        return tables.filter { $0.table.lowercased() == name }
+    }
+
     /// True if any column is encrypted.
     var encrypts: Bool { tables.contains { $0.columns.contains(where: \.isEncrypted) } }
 

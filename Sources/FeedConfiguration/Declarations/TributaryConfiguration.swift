@@ -4,14 +4,6 @@ import XMLStream
 
 /// The declarations of `sources.toml`.
 public struct TributaryConfiguration: Sendable, Equatable {
-    /// The values of keys that the file leaves out.
-    enum Standard {
-        static let history = Duration.seconds(90 * 86_400)
-        static let connections = 16
-        static let concurrency = 8
-        static let perHost = 2
-    }
-
     /// The file from which it was read.
     public var file: String
     /// The files of the sources and hooks that stand in others than ``file``.
@@ -28,17 +20,17 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
     /// The time for which runs, and their part of the changelog, are kept.
-    public var history = Standard.history
+    public var history = standard.history
     /// The most connections to a store on a server, apart from one that listens and one that renews leases.
-    public var connections = Standard.connections
+    public var connections = standard.connections
     /// The most runs at the same time.
-    public var concurrency = Standard.concurrency
+    public var concurrency = standard.concurrency
     /// The most requests at the same time to one host.
-    public var perHost = Standard.perHost
+    public var perHost = standard.perHost
     /// False if no metric is labelled with a source.
     public var metricsPerSource = true
     /// How many requests a host gets, and how often.
-    public internal(set) var hosts = HostRules(perHost: Standard.perHost)
+    public internal(set) var hosts = HostRules(perHost: standard.perHost)
     /// The sources, in the order of their names.
     public internal(set) var sources: [SourceDeclaration]
     private var positions: [String: Int]
@@ -54,20 +46,15 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// True where `[defaults]` lets responses lead to addresses that are not public.
     package var allowsPrivate = false
 
+    /// The values of missing keys.
+    static let standard = (history: Duration.seconds(90 * 86_400), connections: 16, concurrency: 8, perHost: 2)
+
     /// The path to whose end the names of files on this machine are added.
-    package var localPath: String {
-        switch store {
-        case .file(let path): path
-        case .server: workFolder + "/tributary"
-        }
-    }
+    package var localPath: String { store.path ?? workFolder + "/tributary" }
 
     /// The error of a command that needs a store.
     package var noStore: String {
-        switch store {
-        case .file(let path): "there is no store \(path) yet; run `tributary sync` first"
-        case .server: "there is no store in the database yet; run `tributary sync` first"
-        }
+        "there is no store \(store.path ?? "in the database") yet; run `tributary sync` first"
     }
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
@@ -152,19 +139,12 @@ extension StoreLocation {
         }
     }
 
+    /// The path of a file; nil for a server.
+    var path: String? { if case .file(let path) = self { path } else { nil } }
+
     /// True if both are files, or both on servers: the same SQL is written for both.
-    package func isSameKind(as other: StoreLocation) -> Bool {
-        switch (self, other) {
-        case (.file, .file), (.server, .server): true
-        case (.file, .server), (.server, .file): false
-        }
-    }
+    package func isSameKind(as other: StoreLocation) -> Bool { kind == other.kind }
 
     /// The store whose SQL is understood there.
-    package var kind: String {
-        switch self {
-        case .file: "SQLite"
-        case .server: "PostgreSQL"
-        }
-    }
+    package var kind: String { path == nil ? "PostgreSQL" : "SQLite" }
 }

@@ -10,7 +10,8 @@ package struct ValidityDigest: Sendable, Equatable {
 
     init(_ request: RequestDeclaration) {
         let question = [
-            request.url.value, request.method, Self.list(request.headers), Self.list(request.parameters),
+            request.url.value, request.method, Self.list(request.headers.mapValues(\.value)),
+            Self.list(request.parameters.mapValues(\.value)),
             request.body?.text.value ?? "", request.authentication?.identity ?? "", request.forEach?.identity ?? "",
         ]
         let rows = [
@@ -18,7 +19,7 @@ package struct ValidityDigest: Sendable, Equatable {
             request.sync.rawValue + (request.window.map { "\u{1}\($0)" } ?? "")
                 + (request.deleted.map { "\u{2}\($0)" } ?? "")
                 + (request.expiry.map { "\u{3}\($0.column)\u{3}\($0.after)" } ?? ""),
-            request.scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
+            Self.list(request.scope),
         ]
         self.question = Self.digest(question)
         self.rows = Self.digest(question + rows)
@@ -32,8 +33,8 @@ package struct ValidityDigest: Sendable, Equatable {
         Self.digest([rows, String(parserVersion)] + (encryptionKey.map { [$0.name] } ?? []))
     }
 
-    private static func list(_ values: [String: InterpolatedText]) -> String {
-        values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
+    private static func list(_ values: [String: String]) -> String {
+        values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}")
     }
 
     fileprivate static func digest(_ parts: [String]) -> String {

@@ -26,7 +26,7 @@ package struct WebAddress: Sendable, Hashable {
             throw Finding("it is not a URL (RFC 3986)")
         }
         guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
-            throw Finding("it is not an \(Self.list(schemes + others)) URL")
+            throw Finding("it is not an \((schemes + others).map { $0 + ":" }.alternatives) URL")
         }
         // Parsed by hand: Foundation drops a port that it cannot hold, and accepts one that no socket can use.
         let authority = Self.authority(of: url.absoluteString)
@@ -91,9 +91,30 @@ package struct WebAddress: Sendable, Hashable {
         }
     }
 
-    private static func list(_ schemes: [String]) -> String {
-        let names = schemes.map { $0 + ":" }
-        return names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1] : names[0]
+    /// Returns the bytes of a part of a path.
+    static func name(_ part: Substring) throws(Finding) -> [UInt8] {
+        let pieces = part.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        var bytes = pieces.first.map(Array.init) ?? []
+        for piece in pieces.dropFirst() {
+            guard let escaped = UInt8(String(Substring(piece.prefix(2))), radix: 16) else {
+                throw Finding("it is not a URL (RFC 3986)")
+            }
+            bytes += [escaped] + piece.dropFirst(2)
+        }
+        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw Finding("it has a control character in it, such as a line feed")
+        }
+        guard !bytes.contains(UInt8(ascii: "/")), ![".", ".."].contains(String(decoding: bytes, as: UTF8.self)) else {
+            throw Finding("its path has '.', '..' or an encoded '/' as the name of a part")
+        }
+        return bytes
+    }
+}
+
+extension [String] {
+    /// The texts as alternatives: `a, b or c`.
+    var alternatives: String {
+        dropLast().joined(separator: ", ") + (count > 1 ? " or " : "") + (last ?? "")
     }
 }
 

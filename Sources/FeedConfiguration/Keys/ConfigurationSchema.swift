@@ -23,7 +23,7 @@ package enum ConfigurationSchema {
             "type": "object", "description": table.meaning, "additionalProperties": false,
             "properties": Dictionary(uniqueKeysWithValues: table.entries.map { ($0.name, self.schema(of: $0)) }),
         ]
-        let required = table.entries.filter { if case .required = $0.fallback { true } else { false } }.map(\.name)
+        let required = table.entries.filter { if case .requiring = $0.fallback { true } else { false } }.map(\.name)
         if !required.isEmpty { schema["required"] = required }
         if !table.rules.isEmpty { schema["allOf"] = table.rules.map(\.schema) }
         return schema

@@ -110,7 +110,7 @@ final class DeclarationReader {
         guard let known else { return }
         for key in known.keys {
             if reads { key.check(in: self) }
-            if case .required(let help) = key.entry.fallback, !has(key) { reportLacking(key.entry, help) }
+            if case .requiring(let help) = key.entry.fallback, !has(key) { reportLacking(key.entry, help) }
         }
         var lacking: Set<String> = []
         for rule in known.rules { rule.check(self, &lacking) }

@@ -11,7 +11,7 @@ struct Key<Value: Sendable>: DeclaredKey {
         inherited inheritance: KeyEntry.Inheritance = .never, _ meaning: String
     ) {
         entry = KeyEntry(
-            name: name, type: kind.type, fallback: missing.described(kind.show), inheritance: inheritance,
+            name: name, type: kind.type, fallback: missing.shown(kind.show), inheritance: inheritance,
             meaning: meaning)
         self.missing = missing
         self.kind = kind
@@ -83,12 +83,14 @@ struct KeyKind<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - finding: what is wrong with a value that stands for nothing.
+    ///   - show: returns what a value stands for as it is written in TOML.
     ///   - convert: returns what a value stands for; nil for nothing.
     func standing<Other>(
         _ finding: @escaping @Sendable (Value) -> String, help: String? = nil,
+        show: @escaping @Sendable (Other) -> String? = { _ in nil },
         for convert: @escaping @Sendable (Value) -> Other?
     ) -> KeyKind<Other> {
-        KeyKind<Other>(type) { table, name in
+        KeyKind<Other>(type, show: show) { table, name in
             guard let value = read(table, name) else { return nil }
             let other = convert(value)
             if other == nil { table.report(name, finding(value), help: help) }
@@ -102,23 +104,25 @@ struct TableKey: DeclaredKey {
     let entry: KeyEntry
 
     private init(
-        _ name: String, _ type: KeyType, _ missing: KeyEntry.Default, _ meaning: String
+        _ name: String, _ type: KeyType, _ missing: KeyDefault<String>, _ meaning: String
     ) { entry = KeyEntry(name: name, type: type, fallback: missing, inheritance: .never, meaning: meaning) }
 
-    /// - Parameter short: the key for which a string alone stands.
-    static func table(
-        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, _ meaning: String
-    ) -> Self { Self(name, .table(keys, short: short), .none, meaning) }
+    /// - Parameter meaning: by default, that of the table.
+    static func table(_ name: String, _ keys: any KeyGroup.Type, _ meaning: String? = nil) -> Self {
+        Self(name, .table(keys, short: nil), .none, meaning ?? keys.table.meaning)
+    }
 
     static func tables(
-        _ name: String, _ keys: any KeyGroup.Type, default missing: KeyEntry.Default = .none, _ meaning: String
+        _ name: String, _ keys: any KeyGroup.Type, default missing: KeyDefault<String> = .none, _ meaning: String
     ) -> Self { Self(name, .tables(keys), missing, meaning) }
 
     /// A table whose keys are names that the file chooses, each with a table.
+    ///
+    /// - Parameter short: the key for which a string alone stands.
     static func named(
-        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyEntry.Default = .none,
-        _ meaning: String
-    ) -> Self { Self(name, .named(keys, short: short), missing, meaning) }
+        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyDefault<String> = .none,
+        _ meaning: String? = nil
+    ) -> Self { Self(name, .named(keys, short: short), missing, meaning ?? keys.table.meaning) }
 
     /// A table that becomes XML.
     static func elements(_ name: String, _ meaning: String) -> Self { Self(name, .elements, .none, meaning) }
@@ -137,10 +141,10 @@ enum KeyDefault<Value: Sendable>: Sendable {
 
     static var required: Self { .requiring(help: nil) }
 
-    func described(_ show: (Value) -> String?) -> KeyEntry.Default {
+    func shown(_ show: (Value) -> String?) -> KeyDefault<String> {
         switch self {
         case .none: .none
-        case .requiring(let help): .required(help: help)
+        case .requiring(let help): .requiring(help: help)
         case .value(let value): show(value).map { .value($0) } ?? .none
         case .described(let text): .described(text)
         }

@@ -9,18 +9,10 @@ package struct KeyEntry: Sendable {
         case merged
     }
 
-    enum Default: Sendable {
-        case none
-        /// - Parameter help: the help on a missing key.
-        case required(help: String?)
-        /// A value, as in TOML and JSON.
-        case value(String)
-        case described(String)
-    }
-
     package let name: String
     let type: KeyType
-    let fallback: Default
+    /// The default, as TOML and JSON write it.
+    let fallback: KeyDefault<String>
     package let inheritance: Inheritance
     /// One sentence.
     package let meaning: String
@@ -32,7 +24,7 @@ package struct KeyEntry: Sendable {
     package var defaultText: String {
         switch fallback {
         case .none: "none"
-        case .required: "required"
+        case .requiring: "required"
         case .value(let value): "`\(value)`"
         case .described(let text): text
         }

@@ -34,6 +34,9 @@ extension KeyKind<String> {
         Self(.string, show: { "\"" + $0.replacing("\"", with: "\\\"") + "\"" }) { $0.string($1) }
     }
 
+    /// - Parameter expected: what the text is, for the message where there is another value.
+    static func text(_ type: KeyType, _ expected: String) -> Self { Self(type) { $0.string($1, expected) } }
+
     /// A text in which nothing is replaced yet.
     static var template: Self { Self(.string, "a string") { $0.string } }
 
@@ -75,38 +78,28 @@ extension KeyKind<Int> {
     }
 
     static var size: Self {
-        Self(.size, show: { "\"\(ByteSize.text($0).replacing(" ", with: ""))\"" }) { table, name in
-            guard let text = table.string(name, "a size such as \"64MiB\"") else { return nil }
-            let size = ByteSize.parse(text)
-            if size == nil {
-                table.report(
-                    name, "'\(text)' is not a size",
-                    help:
-                        "write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; \"\(ByteSize.largestConfigured)\" is the largest"
-                )
-            }
-            return size
-        }
+        KeyKind<String>.text(.size, "a size such as \"64MiB\"").standing(
+            { "'\($0)' is not a size" },
+            help: "write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; \"\(ByteSize.largestConfigured)\" is the largest",
+            show: { "\"\(ByteSize.text($0).replacing(" ", with: ""))\"" }
+        ) { ByteSize.parse($0) }
     }
 }
 
 extension KeyKind<Duration> {
-    static var duration: Self { duration(isPositive: false) }
+    static var duration: Self {
+        KeyKind<String>.text(.duration, "a duration such as \"30s\"").standing(
+            { "'\($0)' is not a duration" },
+            help: "write \"500ms\", \"5s\", \"15m\", \"6h\", \"1d\" or \"3y\"; "
+                + "\"\(Duration.longestConfigured)\" is the longest", show: { "\"\($0.configured)\"" }
+        ) { Duration(configuration: $0) }
+    }
 
-    static var positiveDuration: Self { duration(isPositive: true) }
-
-    private static func duration(isPositive: Bool) -> Self {
-        Self(.duration, show: { "\"\($0.configured)\"" }) { table, name in
-            guard let text = table.string(name, "a duration such as \"30s\"") else { return nil }
-            guard let duration = Duration(configuration: text) else {
-                table.report(
-                    name, "'\(text)' is not a duration",
-                    help: "write \"500ms\", \"5s\", \"15m\", \"6h\", \"1d\" or \"3y\"; "
-                        + "\"\(Duration.longestConfigured)\" is the longest")
-                return nil
-            }
-            if !isPositive || duration > .zero { return duration }
-            table.report(name, "expected a duration above 0, found '\(text)'")
+    static var positiveDuration: Self {
+        Self(.duration, show: duration.show) { table, name in
+            guard let value = duration.read(table, name) else { return nil }
+            if value > .zero { return value }
+            table.report(name, "expected a duration above 0, found '\(table.string(name) ?? "")'")
             return nil
         }
     }

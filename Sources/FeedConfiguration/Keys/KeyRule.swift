@@ -21,6 +21,8 @@ struct KeyRule: Sendable {
         case requiresElement(String, hint: String)
         /// A value of the first key requires the last one.
         case valueRequires(String, hint: String, help: String?)
+        /// A value of the first key excludes the last one.
+        case valueExcludes(String, Finding)
     }
 
     private let entries: [KeyEntry]
@@ -76,6 +78,16 @@ struct KeyRule: Sendable {
         _ value: Value, of key: Key<Value>, requires other: some DeclaredKey, hint: String, help: String? = nil
     ) -> Self { Self([key, other], .valueRequires(value.rawValue, hint: hint, help: help)) }
 
+    /// A value of a key excludes another one.
+    ///
+    /// - Parameters:
+    ///   - reason: the finding.
+    ///   - help: the help on it.
+    static func value<Value: RawRepresentable<String>>(
+        _ value: Value, of key: Key<Value>, excludes other: some DeclaredKey, because reason: String,
+        help: String? = nil
+    ) -> Self { Self([key, other], .valueExcludes(value.rawValue, Finding(reason, help: help))) }
+
     // MARK: - Mistakes
 
     private static let onlyOne = "give only one"
@@ -93,7 +105,7 @@ struct KeyRule: Sendable {
             let given = given(in: table)
             guard given.count > 1, let last = given.last else { return }
             let finding = finding ?? Finding(Self.found(given), help: Self.onlyOne)
-            table.report(last, finding.text, help: finding.help)
+            table.problems.report(table.path.appending(last), finding)
         case .exactlyOne(let finding):
             let given = given(in: table)
             guard given.count != 1 else { return }
@@ -106,14 +118,14 @@ struct KeyRule: Sendable {
             guard table.isGiven(entries[0]), !entries.dropFirst().contains(where: table.isGiven),
                 lacking.isDisjoint(with: names.dropFirst())
             else { return }
-            table.report(names[0], "requires \(KeyType.list(names.dropFirst().map { "'\($0)'" }))\(hint)")
+            table.report(names[0], "requires \(names.dropFirst().map { "'\($0)'" }.alternatives)\(hint)")
         case .requiresValue(let values, let isThere):
             guard table.isGiven(entries[0]) else { return }
             let found = table.writtenText(names[1])
             // A value that is none of the key's is a mistake of its own.
             if let known = entries[1].type.choices, let found, !known.contains(found) { return }
             guard found.map({ !values.contains($0) }) ?? (isThere && !table.isGiven(entries[1])) else { return }
-            table.report(names[0], "requires \(names[1]) = \(KeyType.list(values.map { "\"\($0)\"" }))")
+            table.report(names[0], "requires \(names[1]) = \(values.map { "\"\($0)\"" }.alternatives)")
         case .requiresElement(let word, let hint):
             guard table.isGiven(entries[0]), let words = table.nodes[names[1]]?.array,
                 !words.contains(where: { $0.value.string.map(table.interpolated) == word })
@@ -122,6 +134,9 @@ struct KeyRule: Sendable {
         case .valueRequires(let value, let hint, let help):
             guard table.writtenText(names[0]) == value, !table.isGiven(entries[1]) else { return }
             table.report(names[0], "requires '\(names[1])'\(hint)", help: help)
+        case .valueExcludes(let value, let finding):
+            guard table.writtenText(names[0]) == value, table.isGiven(entries[1]) else { return }
+            table.problems.report(table.path.appending(names[0]), finding)
         }
     }
 
@@ -144,10 +159,9 @@ struct KeyRule: Sendable {
         case .requiresElement(let word, _):
             ["dependentSchemas": [names[0]: ["properties": [names[1]: ["contains": Self.schema(of: [word])]]]]]
         case .valueRequires(let value, _, _):
-            [
-                "if": ["required": [names[0]], "properties": [names[0]: ["const": value]]],
-                "then": ["required": [names[1]]],
-            ]
+            ["if": Self.object(with: names[0], value), "then": ["required": [names[1]]]]
+        case .valueExcludes(let value, _):
+            ["not": ["allOf": [Self.object(with: names[0], value), Self.given(entries[1])]]]
         }
     }
 
@@ -161,6 +175,10 @@ struct KeyRule: Sendable {
     /// The schema of one of some values, or of one that is replaced (`${…}`).
     private static func schema(of values: [String]) -> [String: Any] {
         ["anyOf": [["enum": values], ["pattern": KeyType.variable]]]
+    }
+
+    private static func object(with key: String, _ value: String) -> [String: Any] {
+        ["required": [key], "properties": [key: ["const": value]]]
     }
 
     /// The schema of an object that has a key.

@@ -55,7 +55,7 @@ struct KeyType: Sendable {
     }
 
     static func choice(_ names: [String]) -> KeyType {
-        KeyType(text: "string: " + list(names.map { "`\"\($0)\"`" }), choices: names) { oneOf(names) }
+        KeyType(text: "string: " + names.map { "`\"\($0)\"`" }.alternatives, choices: names) { oneOf(names) }
     }
 
     /// An array of these texts.
@@ -65,7 +65,7 @@ struct KeyType: Sendable {
 
     /// True, or one of these texts.
     static func flag(or names: [String]) -> KeyType {
-        KeyType(text: list(["`true`"] + names.map { "`\"\($0)\"`" })) { ["enum": [true] + names] }
+        KeyType(text: (["`true`"] + names.map { "`\"\($0)\"`" }).alternatives) { ["enum": [true] + names] }
     }
 
     /// A boolean, or a text that is described in words.
@@ -90,10 +90,6 @@ struct KeyType: Sendable {
         KeyType(text: "table", group: group, tables: .named, short: short) {
             ["type": "object", "additionalProperties": reference(to: group, short)]
         }
-    }
-
-    static func list(_ names: [String]) -> String {
-        names.dropLast().joined(separator: ", ") + (names.count > 1 ? " or " : "") + (names.last ?? "")
     }
 
     private static var scalar: [String: Any] { ["type": ["string", "number", "boolean"]] }

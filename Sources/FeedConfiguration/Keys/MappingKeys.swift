@@ -78,7 +78,18 @@ struct ColumnKeys: KeyGroup {
             .key(all.missing, requires: all.references), .key(all.set, requires: all.references),
             .key(all.update, requires: all.references), .key(all.set, requires: all.missing, is: .create),
             .key(all.update, requires: all.missing, is: .create),
+            .value(
+                ColumnMapping.OnError.null, of: all.onError, excludes: all.required,
+                because: "a required column cannot hold NULL",
+                help: "remove required = true to store NULL, or write on_error = \"skip\" to leave out such records"),
+            .value(
+                ValueType.xml, of: all.type, excludes: all.sql,
+                because: "an expression has no markup; 'xml' takes the path of an element"),
+            .atMostOne(all.sql, all.decimalSeparator, because: numbers),
+            .atMostOne(all.sql, all.groupSeparator, because: numbers),
         ])
+
+    private static let numbers = "requires a 'path'; an expression gets the number itself"
 
     let path = Key("path", .string, "The path of the value, from the row's element.")
     let value = Key("value", .constant, "A constant value, the same in every row.")

@@ -9,16 +9,17 @@ struct SchemeReader {
     func read(_ request: inout RequestDeclaration) {
         let target = request.url.isReference ? nil : try? RequestAddress(request.url.probe)
         switch target {
-        case .server(let address): read(&request, at: address)
-        case .bucket: readBucket(&request)
+        case .server(let address):
+            check(request.authentication, address.scheme.rawValue)
+            read(&request, at: address)
+        case .bucket:
+            check(request.authentication, "s3")
+            dropHTTP(&request, table.present(keys.knownHosts), with: "s3")
+            request.acceptStatus = [200]
+            request.authentication = request.authentication ?? .s3(BucketAccess())
         case .web, .file, nil:
             if table.has(keys.knownHosts) { table.report(keys.knownHosts, "requires an sftp: address") }
-            switch request.authentication {
-            case .ssh: table.report("auth", "'ssh' requires an sftp: address")
-            case .s3: reportBucket()
-            case .basic(_, _, true): reportCleartext()
-            case .basic, .bearer, .oauth2, nil: break
-            }
+            check(request.authentication, nil)
         }
         checkAge(request, target)
     }
@@ -33,16 +34,6 @@ struct SchemeReader {
         request.body = nil
     }
 
-    private func readBucket(_ request: inout RequestDeclaration) {
-        dropHTTP(&request, table.present(keys.knownHosts), with: "s3")
-        request.acceptStatus = [200]
-        switch request.authentication {
-        case .s3: break
-        case .basic, .bearer, .oauth2, .ssh: table.report("auth", "an s3: address takes 's3'")
-        case nil: request.authentication = .s3(BucketAccess())
-        }
-    }
-
     private func read(_ request: inout RequestDeclaration, at address: RemoteAddress) {
         let scheme = address.scheme
         let useless: [any DeclaredKey] =
@@ -55,7 +46,6 @@ struct SchemeReader {
                 "a request to an \(scheme.rawValue): address goes through no proxy, and one is declared for it")
         }
         request.headers = [:]
-        check(request.authentication, scheme)
         guard scheme == .sftp else { return }
         if request.authentication == nil {
             table.report(
@@ -74,25 +64,29 @@ struct SchemeReader {
 
     private func port(_ address: RemoteAddress) -> String { address.url.port.map { "-p \($0) " } ?? "" }
 
-    private func check(_ authentication: Authentication?, _ scheme: RemoteAddress.Scheme) {
-        switch authentication {
-        case .bearer, .oauth2:
-            table.report("auth", "an \(scheme.rawValue): address takes 'basic'" + (scheme == .sftp ? " or 'ssh'" : ""))
-        case .s3: reportBucket()
-        case .ssh where scheme != .sftp:
-            table.report("auth", "'ssh' requires an sftp: address")
-        case .basic(let user, let password, let cleartext):
-            if cleartext, scheme != .ftp { reportCleartext() }
-            if (user.value + password.value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-                table.report("auth", "the user or the password has a control character in it, such as a line feed")
+    /// Reports credentials that an address does not take.
+    ///
+    /// - Parameter scheme: the scheme of an address that HTTP does not serve.
+    private func check(_ authentication: Authentication?, _ scheme: String?) {
+        let taken = scheme.map { "an \($0): address takes " + (Self.credentials[$0] ?? "'basic'") }
+        let problem: String? =
+            switch authentication {
+            case .s3: scheme == "s3" ? nil : "'s3' requires an s3: address"
+            case _? where scheme == "s3": taken
+            case .ssh: scheme == "sftp" ? nil : "'ssh' requires an sftp: address"
+            case .basic(_, _, true) where scheme != "ftp": "'cleartext' requires an ftp: address"
+            case .basic, nil: nil
+            case .bearer, .oauth2: taken
             }
-        case .ssh, nil: break
-        }
+        if let problem { table.report(keys.auth, problem) }
+        guard scheme != nil, case .basic(let user, let password, _) = authentication,
+            (user.value + password.value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else { return }
+        table.report(keys.auth, "the user or the password has a control character in it, such as a line feed")
     }
 
-    private func reportCleartext() { table.report("auth", "'cleartext' requires an ftp: address") }
-
-    private func reportBucket() { table.report("auth", "'s3' requires an s3: address") }
+    /// The credentials that addresses take where it is not only `basic`.
+    private static let credentials = ["s3": "'s3'", "sftp": "'basic' or 'ssh'"]
 
     private func checkAge(_ request: RequestDeclaration, _ target: RequestAddress?) {
         guard table.has(keys.newerThan) else { return }

@@ -8,7 +8,7 @@ struct SourceKeys: KeyGroup {
         rules: [.atMostOne(all.schedule, all.cache)])
 
     let requests = TableKey.tables(
-        "requests", RequestKeys.self, default: .required(help: nil),
+        "requests", RequestKeys.self, default: .required,
         "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
     )
     let cache = Key(

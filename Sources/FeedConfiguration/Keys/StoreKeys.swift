@@ -17,7 +17,7 @@ struct StoreKeys: KeyGroup {
     )
     let connections = Key(
         "connections", .integer(4...ConfigurationLimits.connections),
-        default: .value(TributaryConfiguration.Standard.connections),
+        default: .value(TributaryConfiguration.standard.connections),
         "With PostgreSQL: the maximum number of connections of this process, at least 4.")
     let schema = Key(
         "schema", .string,
@@ -28,7 +28,7 @@ struct StoreKeys: KeyGroup {
         "A file with SQL for views, triggers, indexes and full-text search over the tables of mappings."
     )
     let history = Key(
-        "history", .duration, default: .value(TributaryConfiguration.Standard.history),
+        "history", .duration, default: .value(TributaryConfiguration.standard.history),
         "How long runs are kept, with their part of the changelog and their before-images (`keep_history`).")
     let encryptionKey = Key(
         "encryption_key", .encryptionKey,
@@ -46,11 +46,11 @@ struct DaemonKeys: KeyGroup {
 
     let concurrency = Key(
         "concurrency", .integer(1...ConfigurationLimits.concurrency),
-        default: .value(TributaryConfiguration.Standard.concurrency),
+        default: .value(TributaryConfiguration.standard.concurrency),
         "The number of runs that parse a response or commit at a time, at most 10,000.")
     let perHost = Key(
         "per_host", .integer(1...ConfigurationLimits.concurrency),
-        default: .value(TributaryConfiguration.Standard.perHost),
+        default: .value(TributaryConfiguration.standard.perHost),
         "The number of concurrent requests to one host, at most 10,000.")
     let listen = Key(
         "listen", .listenAddress,
@@ -153,13 +153,12 @@ struct FileKeys: KeyGroup {
         "include", .strings,
         "Further files with sources and hooks, relative to the folder of `sources.toml`; `*` and `?` may stand in the last component."
     )
-    let store = TableKey.table("store", StoreKeys.self, "The database of the rows.")
-    let daemon = TableKey.table(
-        "daemon", DaemonKeys.self, "Concurrency, and the addresses of the page, the metrics and the health check.")
-    let hosts = TableKey.named("hosts", HostKeys.self, "Limits for one host: concurrent requests, and their pace.")
-    let defaults = TableKey.table("defaults", DefaultKeys.self, "Values for all sources.")
+    let store = TableKey.table("store", StoreKeys.self)
+    let daemon = TableKey.table("daemon", DaemonKeys.self)
+    let hosts = TableKey.named("hosts", HostKeys.self)
+    let defaults = TableKey.table("defaults", DefaultKeys.self)
     let sources = TableKey.named("sources", SourceKeys.self, "The sources.")
-    let hooks = TableKey.named("hooks", HookKeys.self, "A hook: a program or an address that receives events.")
+    let hooks = TableKey.named("hooks", HookKeys.self)
 }
 
 /// What sources and requests inherit.

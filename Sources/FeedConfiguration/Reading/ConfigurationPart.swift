@@ -5,13 +5,9 @@ struct ConfigurationPart {
     let file: String
     let bytes: [UInt8]
     let document: TOMLTable
+}
 
-    init(file: String, bytes: [UInt8], document: TOMLTable) {
-        self.file = file
-        self.bytes = bytes
-        self.document = document
-    }
-
+extension ConfigurationPart {
     /// - Throws: ``ConfigurationError`` if the bytes are not TOML.
     init(file: String, bytes: [UInt8]) throws(ConfigurationError) {
         do throws(TOMLError) {

@@ -16,17 +16,9 @@ final class TimeZoneFolder {
 
     /// Returns the zone of a name such as `Europe/Berlin`.
     func zone(_ name: String) throws(Finding) -> NamedZone {
-        let zone: Result<NamedZone, Finding>
-        if let known = known[name] {
-            zone = known
-        } else {
-            do throws(Finding) {
-                zone = .success(NamedZone(name: name, rules: try read(name)))
-            } catch {
-                zone = .failure(error)
-            }
-            known[name] = zone
-        }
+        let zone =
+            known[name] ?? Result { () throws(Finding) in NamedZone(name: name, rules: try read(name)) }
+        known[name] = zone
         return try zone.get()
     }
 

@@ -5,26 +5,7 @@ import XMLStream
 /// What `${now:FORMAT}` and `${now:FORMAT,OFFSET}` stand for: the time of a run, written in a form, as the clocks of a zone
 /// show it.
 package struct RunTime: Sendable, Hashable {
-    private enum Unit: Character, CaseIterable {
-        case seconds = "s"
-        case minutes = "m"
-        case hours = "h"
-        case days = "d"
-        case weeks = "w"
-
-        var seconds: Int {
-            switch self {
-            case .seconds: 1
-            case .minutes: 60
-            case .hours: 3_600
-            case .days: 86_400
-            case .weeks: 604_800
-            }
-        }
-
-        /// True if the offset moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
-        var isOfCalendar: Bool { self == .days || self == .weeks }
-    }
+    private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
 
     /// The furthest offset: 100 years.
     private static let furthest = 36_525 * 86_400
@@ -58,14 +39,15 @@ package struct RunTime: Sendable, Hashable {
         let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
         let rest = text.dropFirst(1 + digits.count)
         guard let sign = text.first, "+-".contains(sign), let count = Int(digits), rest.count == 1,
-            let unit = rest.first.flatMap({ Unit(rawValue: $0) }), count <= furthest / unit.seconds
+            let unit = rest.first, let seconds = units[unit], count <= furthest / seconds
         else {
             throw Finding(
                 "'\(text)' is not an offset",
                 help: "write a sign, a number and s, m, h, d or w, as in -1d or "
                     + "+12h, of at most 36525d")
         }
-        return ((sign == "-" ? -1 : 1) * count * unit.seconds, unit.isOfCalendar)
+        // An offset of days moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
+        return ((sign == "-" ? -1 : 1) * count * seconds, "dw".contains(unit))
     }
 
     /// Returns the text for a moment.
