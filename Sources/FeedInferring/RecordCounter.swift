@@ -29,22 +29,30 @@ package final class RecordCounter: XMLStreamHandler {
     private final class Path {
         let profile: ElementProfile
         let role: Role?
-        @exclusivity(unchecked) var children: [Int32: Path] = [:]
+        private var children: [Path] = []
+        @exclusivity(unchecked) private var known = NumberedObjects<Path>()
         @exclusivity(unchecked) var attributes: [Int32: [Target]] = [:]
 
         init(_ profile: ElementProfile, _ role: Role?) {
             self.profile = profile
             self.role = role
         }
+
+        func child(_ name: Int32) -> Path? { known[name]?.takeUnretainedValue() }
+
+        func add(_ child: Path, name: Int32) {
+            children.append(child)
+            known.add(child, number: name)
+        }
     }
 
     private final class OpenRecord {
         let table: Int
         let outer: OpenRecord?
-        var row: UInt64 = 0
-        var keys: [UInt64?]
+        @exclusivity(unchecked) var row: UInt64 = 0
+        @exclusivity(unchecked) var keys: [UInt64?]
         /// The records within this one, by table.
-        var inner: [Int: RecordCount.Siblings] = [:]
+        @exclusivity(unchecked) var inner: [Int: RecordCount.Siblings] = [:]
 
         init(table: Int, keys: Int, outer: OpenRecord?) {
             self.table = table
@@ -59,7 +67,7 @@ package final class RecordCounter: XMLStreamHandler {
     private let budget: DigestSet.Budget
     private var roles: [ObjectIdentifier: Role] = [:]
 
-    private var root: Path?
+    @exclusivity(unchecked) private var root: Path?
     // `@exclusivity(unchecked)`: one thread changes these, several times an element.
     @exclusivity(unchecked) private var path: [Path] = []
     /// The number of each open element in the document.
@@ -146,7 +154,7 @@ package final class RecordCounter: XMLStreamHandler {
 
     /// Returns the path of the element that has begun.
     private func next(_ stream: XMLStreamParser) throws -> Path {
-        if let known = path.isEmpty ? root : path.last?.children[stream.nameIndex] { return known }
+        if let known = path.isEmpty ? root : path.last?.child(stream.nameIndex) { return known }
         let parent = path.last
         let profile = parent.map { $0.profile.child(stream.name.identity) } ?? document
         guard let profile, profile.name.isSame(as: stream.name) else {
@@ -155,7 +163,7 @@ package final class RecordCounter: XMLStreamHandler {
                     + "first; it must not change while it is read")
         }
         let found = Path(profile, roles[ObjectIdentifier(profile.surviving)])
-        if let parent { parent.children[stream.nameIndex] = found } else { root = found }
+        if let parent { parent.add(found, name: stream.nameIndex) } else { root = found }
         return found
     }
 

@@ -22,6 +22,12 @@ open class XMLStreamHandler {
     /// Called when an element has ended: its attributes and its own text are known.
     open func didEndElement(in stream: XMLStreamParser) throws {}
 
+    /// Called in place of the two calls for an element that has only text, in a document that is not XML.
+    ///
+    /// - Parameter name: the number of its name among the names of the document.
+    /// - Returns: false to receive the two calls.
+    open func takeElement(_ name: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool { false }
+
     /// Called when the document has ended and was well-formed.
     open func didEndDocument() throws {}
 }

@@ -5,8 +5,8 @@ extension XMLStreamParser {
     package struct ElementName: Sendable, Equatable {
         // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
         fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
-        /// The name of a column or of a member; nil for others.
-        fileprivate nonisolated(unsafe) let written: UnsafePointer<UInt8>?
+        /// The number of the name among the names of the document.
+        fileprivate let number: Int32
     }
 
     /// True for a document that is not XML. The names of its elements may be any text.
@@ -16,7 +16,12 @@ extension XMLStreamParser {
     ///   - name: a local name, as in XML where markup is made of it; this is not checked.
     ///   - written: the name of a column or of a member; nil for others.
     package func elementName(_ name: String, written: [UInt8]? = nil) throws -> ElementName {
-        ElementName(local: try interned(Array(name.utf8)), written: try written.map(interned))
+        let (local, known) = (try interned(Array(name.utf8)), names.count)
+        let number = names.index(
+            local: local, prefix: try written.map(interned), namespace: nil, isWritten: written != nil)
+        checkNames(from: known)
+        if let failure { throw failure }
+        return ElementName(local: local, number: number)
     }
 
     private func interned(_ name: [UInt8]) throws -> UnsafePointer<UInt8> {
@@ -40,7 +45,7 @@ extension XMLStreamParser {
     /// - Parameter line: the line of the document, counted from 1.
     package func start(_ name: ElementName, line: Int) throws {
         reportedLine = line
-        startElement(name.local, name.written)
+        startElement(name.number)
         if let failure { throw failure }
     }
 
@@ -57,7 +62,7 @@ extension XMLStreamParser {
             return [attribute.name.local, nil, nil, start, start + attribute.value.count]
         }
         values.withUnsafeMutableBufferPointer {
-            startElement(name.local, name.written, nil, attributes.count, $0.baseAddress)
+            startElement(name.number, attributes.count, $0.baseAddress)
         }
         if let failure { throw failure }
     }
@@ -70,13 +75,25 @@ extension XMLStreamParser {
     }
 
     /// Reports an element that has this text and no children.
-    @inline(__always)
     package func element(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
         reportedLine = line
-        startElement(name.local, name.written)
-        if let base = text.baseAddress { characters(base, text.count, rootContext) }
-        endElement()
+        if mayTake(text), handler._withUnsafeGuaranteedRef({ $0.takeElement(name.number, text) }) {
+            elements += 1
+            countWork(1)
+        } else {
+            startElement(name.number)
+            if let base = text.baseAddress { characters(base, text.count, rootContext) }
+            endElement()
+        }
         if let failure { throw failure }
+    }
+
+    /// True if an element with this text is within the limits, and changes nothing of its parent's text.
+    @inline(__always)
+    private func mayTake(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let length = self.text.count
+        return failure == nil && frames.count > 0 && frames.count < limits.depth
+            && frames[frames.count - 1].textStart == length && length + text.count <= limits.textLength
     }
 
     package func end(line: Int) throws {

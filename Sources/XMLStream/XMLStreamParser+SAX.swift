@@ -23,9 +23,11 @@ extension XMLStreamParser {
             guard let context, let local else { return }
             withParser(context) {
                 $0.namespaceDeclarations = declared
+                let known = $0.names.count
                 $0.startElement(
-                    local, prefix, namespace, namespaces: Int(namespaces), Int(count), defaulted: Int(defaulted),
-                    attributes, isOfEntity: context != $0.rootContext)
+                    $0.names.index(local: local, prefix: prefix, namespace: namespace), Int(count), attributes,
+                    namespaces: Int(namespaces), defaulted: Int(defaulted), isOfEntity: context != $0.rootContext,
+                    known: known)
             }
         }
         sax.endElementNs = { context, _, _, _ in
@@ -80,12 +82,13 @@ extension XMLStreamParser {
     }
 
     /// - Parameters:
-    ///   - namespaces: the number of namespaces that the element declares.
+    ///   - name: the number of its name.
     ///   - count: the number of its attributes. Attributes by default come last.
+    ///   - namespaces: the number of namespaces that it declares.
+    ///   - known: the number of names before it; nil if its own has been checked.
     func startElement(
-        _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>? = nil, _ namespace: UnsafePointer<UInt8>? = nil,
-        namespaces: Int = 0, _ count: Int = 0, defaulted: Int = 0,
-        _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>? = nil, isOfEntity: Bool = false
+        _ name: Int32, _ count: Int = 0, _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>? = nil,
+        namespaces: Int = 0, defaulted: Int = 0, isOfEntity: Bool = false, known: Int? = nil
     ) {
         guard failure == nil else { return }
         if frames.count > 0, !frames[frames.count - 1].hasText, contentTakers == 0 {
@@ -96,9 +99,7 @@ extension XMLStreamParser {
                 frames[frames.count - 1].hasText = true
             }
         }
-        let known = names.count
-        let name = names.index(
-            local: local, prefix: prefix, namespace: namespace, isWritten: reportedLine != nil && prefix != nil)
+        let known = known ?? names.count
         let attributesStart = attributes.count
         let valuesStart = attributeValues.count
         if count > 0, let values { copyAttributes(values, count) }
@@ -108,7 +109,6 @@ extension XMLStreamParser {
                 name: name, textStart: text.count, attributes: attributesStart..<attributes.count, element: elements,
                 attributeValuesStart: valuesStart, namespaces: namespaces))
         hasRoot = true
-        work += 1 + count
         if count + namespaces > 0 || isOfEntity {
             checkAttributes(namespaces, count, defaulted: defaulted, isOfEntity: isOfEntity)
         }
@@ -118,13 +118,17 @@ extension XMLStreamParser {
         } else if frames.count > limits.depth {
             refuse(.limit, "elements are nested more than \(limits.depth) deep")
         }
-        if work >= Self.workBetweenLooks { lookForCancellation() }
+        countWork(1 + count)
         guard failure == nil else { return }
         do { try reportStart() } catch { fail(error) }
     }
 
-    /// Checks for cancellation: a small piece may cause much work, and a caller that gave up must not wait for it.
-    private func lookForCancellation() {
+    /// Checks for cancellation now and then: a small piece may cause much work, and a caller that gave up must not wait for
+    /// it.
+    @inline(__always)
+    func countWork(_ parts: Int) {
+        work += parts
+        guard work >= Self.workBetweenLooks else { return }
         work = 0
         if Task.isCancelled { fail(CancellationError()) }
     }
@@ -197,7 +201,7 @@ extension XMLStreamParser {
         context.assumingMemoryBound(to: xmlParserCtxt.self).pointee.myDoc
     }
 
-    private func checkNames(from first: Int) {
+    func checkNames(from first: Int) {
         if names.count > limits.names { refuse(.limit, "there are more than \(limits.names) different names") }
         for index in first..<names.count where names[Int32(index)].qualified.utf8.count > limits.nameLength {
             refuse(.limit, "a name is longer than \(limits.nameLength) bytes")

@@ -114,6 +114,9 @@ import XMLStream
         // A character that breaks off behind the document's value.
         #expect(refusal(Array("[1]".utf8) + [0xE2], pieces: pieces).contains("not valid UTF-8"))
         #expect(refusal(Array("[tru]".utf8), pieces: pieces).contains("'tru' is not a value"))
+        for (body, byte) in [("[1,]", "]"), ("[,1]", ","), ("{\"a\":}", "}")] {
+            #expect(refusal(Array(body.utf8), pieces: pieces).contains("'\(byte)' is not expected"))
+        }
         // RFC 8259, section 6.
         for number in ["01", "-01", "-.5", ".5", "1.", "1.e5", "+1", "-", "1e", "0x1", "--1", "1.5.2", "00"] {
             #expect(
@@ -124,6 +127,25 @@ import XMLStream
             refusal(Array(("{\"" + String(repeating: "n", count: 1001)).utf8), pieces: pieces).contains(
                 "longer than 1000 bytes"))
         #expect(refusal(Array(String(repeating: "[", count: 600).utf8), pieces: pieces).contains("more than 512 deep"))
+    }
+
+    @Test(arguments: [1, 3, 4096])
+    func membersMayComeInAnyOrder(pieces: Int) throws {
+        let body = """
+            [{"a": 1, "b": "x", "c": ""}, {"b": "y", "a": 2}, {"c": "z", "d": true, "a": 3}, {"b": "\\u00e9"}]
+            """
+        #expect(
+            try read(Array(body.utf8), pieces: pieces)
+                == "<json><item><a>1</a><b>x</b><c></c></item><item><b>y</b><a>2</a></item>"
+                + "<item><c>z</c><d>true</d><a>3</a></item><item><b>é</b></item></json>")
+    }
+
+    /// The line of a literal is that on which it stands, also where a line end follows it.
+    @Test(arguments: [1, 4096])
+    func aWrongLiteralIsFoundOnItsLine(pieces: Int) {
+        #expect(
+            refusal(Array("[1,\ntru\n]".utf8), pieces: pieces).contains(
+                "line 2 of the JSON body: 'tru' is not a value"))
     }
 
     @Test func manyNamesAreRefusedAsInXML() {

@@ -31,6 +31,21 @@ import XMLStream
         #expect(with(text) { Lexical.double($0) } == nil)
     }
 
+    /// Texts that are taken as they are must be those that would be written.
+    @Test(arguments: [
+        "2026-11-21", "2024-02-29", "2023-02-29", "2026-13-01", "2026-00-10", "2026-11-31", "0000-01-01", "9999-12-31",
+        "ab12-01-01", "12ab-01-01", "2026-1-011", "2026/11/21", "2026-11-2x", "-026-11-21", "20261121", "2026-11-21Z",
+        "2026-11-21T08:30:00Z", "2026-11-21T24:00:00Z", "2026-11-21T23:59:60Z", "2026-02-30T08:30:00Z",
+        "2026-11-21 08:30:00Z", "2026-11-21t08:30:00Z", "2026-11-21T08:30:00z", "2026-11-21T0a:30:00Z",
+        "2026-11-21T08:60:00Z", "2026-11-21T08-30:00Z", "0000-01-01T00:00:00Z", "2026-11-21T08:30:00+01:00", "",
+    ])
+    func canonicalDates(text: String) {
+        let day = with(text) { Lexical.date($0, ignoresZone: true) }.map(Lexical.day)
+        let instant = with(text) { Lexical.date($0) }.map(Lexical.iso8601)
+        #expect(with(text) { Lexical.isDay($0) } == (day == text))
+        #expect(with(text) { Lexical.isInstant($0) } == (instant == text))
+    }
+
     @Test func decimalsAreExact() {
         #expect(
             with("0.1000000000000000000000000001") { Lexical.decimal($0) }

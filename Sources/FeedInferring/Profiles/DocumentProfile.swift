@@ -27,15 +27,11 @@ package final class DocumentProfile: XMLStreamHandler {
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
         open.last?.beginChild { trimmed(stream.textBytes(atDepth: stream.depth - 1)) }
-        guard stream.isSynthetic || !stream.name.local.contains(":") else {
-            throw InferenceError(
-                description: "the element <\(stream.name.qualified)> has a name that no path can name "
-                    + "(Namespaces in XML 1.0, section 7)")
-        }
-        let element = try profile(stream.name, number: stream.nameIndex)
+        let element = try open.last?.child(number: stream.nameIndex) ?? profile(stream)
         elements += 1
         element.begin()
         open.append(element)
+        guard !stream.attributesOfElement.isEmpty else { return }
         for (name, value) in stream.attributesOfElement.all where !name.local.contains(":") {
             var value = value
             if value.withUTF8({ element.addAttribute(name, trimmed($0), budget) }) { try countPath(name) }
@@ -46,11 +42,18 @@ package final class DocumentProfile: XMLStreamHandler {
         open.removeLast().end(trimmed(stream.textBytes), budget)
     }
 
-    private func profile(_ name: XMLName, number: Int32) throws -> ElementProfile {
+    /// Returns the profile of the element that has begun, whose name is new in its parent.
+    private func profile(_ stream: XMLStreamParser) throws -> ElementProfile {
+        let name = stream.name
+        guard stream.isSynthetic || !name.local.contains(":") else {
+            throw InferenceError(
+                description: "the element <\(name.qualified)> has a name that no path can name "
+                    + "(Namespaces in XML 1.0, section 7)")
+        }
         if let parent = open.last {
-            if let known = parent.child(name, number: number) { return known }
+            if let known = parent.child(name, number: stream.nameIndex) { return known }
             try countPath(name)
-            return parent.addChild(name, number: number)
+            return parent.addChild(name, number: stream.nameIndex)
         }
         let first = ElementProfile(name: name, parent: nil)
         root = first

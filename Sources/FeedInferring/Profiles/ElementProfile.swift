@@ -5,7 +5,8 @@ package import XMLStream
 /// Names are compared by local name and namespace: one namespace with two prefixes is one path.
 package final class ElementProfile {
     package let name: XMLName
-    package internal(set) unowned var parent: ElementProfile?
+    // `unowned(unsafe)`: a parent holds its children, and this is read twice an element.
+    @exclusivity(unchecked) package internal(set) unowned(unsafe) var parent: ElementProfile?
     /// The child elements, in the order of their first appearance.
     package internal(set) var children: [ElementProfile] = []
     package internal(set) var attributes: [AttributeProfile] = []
@@ -16,7 +17,7 @@ package final class ElementProfile {
     /// The most of these elements in one parent.
     @exclusivity(unchecked) package internal(set) var maximum = 0
     /// The number of parents with at least one of these elements.
-    package internal(set) var parents = 0
+    @exclusivity(unchecked) package internal(set) var parents = 0
     /// True if elements of this name were found below one another, and are all profiled here.
     var isRecursive = false
     /// The schema's declaration of the elements; nil without one.
@@ -47,13 +48,13 @@ package final class ElementProfile {
     }()
 
     /// The children by the number of their name in the document, and by identity.
-    @exclusivity(unchecked) private var childrenByNumber: [Int32: ElementProfile] = [:]
+    @exclusivity(unchecked) private var childrenByNumber = NumberedObjects<ElementProfile>()
     private var childrenByName: [Identity: ElementProfile] = [:]
     private var attributesByName: [Identity: Int] = [:]
     @exclusivity(unchecked) private var instance = -1
     @exclusivity(unchecked) private var occurrences = 0
-    private var instancesWithChildren = 0
-    private var instancesWithProse = 0
+    @exclusivity(unchecked) private var instancesWithChildren = 0
+    @exclusivity(unchecked) private var instancesWithProse = 0
     @exclusivity(unchecked) private var childrenNow = 0
     @exclusivity(unchecked) private var leadingLength = 0
 
@@ -70,13 +71,13 @@ package final class ElementProfile {
         let namespace: String?
     }
 
-    /// Returns the child of this name; nil if none has occurred yet.
-    ///
-    /// - Parameter number: the number of the name in the document.
+    /// Returns the child whose name has this number in the document; nil if none has occurred yet.
+    func child(number: Int32) -> ElementProfile? { childrenByNumber[number]?.takeUnretainedValue() }
+
+    /// Returns the child of a name that has another number, such as one of another prefix; nil without one.
     func child(_ name: XMLName, number: Int32) -> ElementProfile? {
-        if let found = childrenByNumber[number] { return found }
         guard let found = child(name.identity) else { return nil }
-        childrenByNumber[number] = found
+        childrenByNumber.add(found, number: number)
         return found
     }
 
@@ -85,7 +86,7 @@ package final class ElementProfile {
     func addChild(_ name: XMLName, number: Int32) -> ElementProfile {
         let child = ElementProfile(name: name, parent: self)
         adopt(child)
-        childrenByNumber[number] = child
+        childrenByNumber.add(child, number: number)
         return child
     }
 

@@ -82,6 +82,13 @@ package struct ValueProfile {
     var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
+        let isDay = Lexical.isDay(text)
+        if isDay || Lexical.isInstant(text) {
+            convertible.formIntersection([.date, .datetime])
+            if isDay, convertible.contains(.datetime) { hasLocalTime = true }
+            if local.isOpen { local.add(text, plain: nil) }
+            return forms.formIntersection(isDay ? [.date, .datetime] : .datetime)
+        }
         let number = NumberText(text)
         convertible = ValueForms.convertible(text, number, to: convertible)
         if !hasLocalTime, convertible.contains(.datetime), let time = Lexical.time(text), !time.hasZone {

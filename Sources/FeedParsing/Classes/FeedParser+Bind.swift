@@ -12,98 +12,83 @@ extension FeedParser {
     public final func bind(_ value: inout String?) { value = text }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value) {
-        let bytes = textBytes
-        if let found = found(Value(xmlText: bytes), bytes, Value.xmlDescription) { value = found }
+        set(&value, nil, Value.init(xmlText:), Value.xmlDescription)
     }
 
-    public final func bind<Value: XMLConvertible>(_ value: inout Value?) { bindOptional(&value) }
+    public final func bind<Value: XMLConvertible>(_ value: inout Value?) {
+        set(optional: &value, nil, Value.init(xmlText:), Value.xmlDescription)
+    }
 
     // Most numbers have one of these two types. Without generics they take half the time.
-    public final func bind(_ value: inout Int?) { bindOptional(&value) }
-    public final func bind(_ value: inout Double?) { bindOptional(&value) }
-
-    @inline(__always)
-    private func bindOptional<Value: XMLConvertible>(_ value: inout Value?) {
-        let bytes = textBytes
-        guard !bytes.isEmpty else { return value = nil }
-        if let found = found(Value(xmlText: bytes), bytes, Value.xmlDescription) { value = found }
+    public final func bind(_ value: inout Int?) { set(optional: &value, nil, Int.init(xmlText:), Int.xmlDescription) }
+    public final func bind(_ value: inout Double?) {
+        set(optional: &value, nil, Double.init(xmlText:), Double.xmlDescription)
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value) where Value.RawValue: XMLConvertible {
-        let bytes = textBytes
-        if let found = found(convert(bytes, to: Value.self), bytes, "one of \(Value.self)") { value = found }
+        set(&value, nil, convert, "one of \(Value.self)")
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value?) where Value.RawValue: XMLConvertible {
-        let bytes = textBytes
-        guard !bytes.isEmpty else { return value = nil }
-        if let found = found(convert(bytes, to: Value.self), bytes, "one of \(Value.self)") { value = found }
+        set(optional: &value, nil, convert, "one of \(Value.self)")
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value, attribute: String) {
-        withAttribute(attribute) { bytes in
-            if let found = found(Value(xmlText: bytes), bytes, Value.xmlDescription, attribute) { value = found }
-        }
+        set(&value, attribute, Value.init(xmlText:), Value.xmlDescription)
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value?, attribute: String) {
-        let isThere = withAttribute(attribute) { bytes in
-            let converted = Value(xmlText: bytes)
-            if converted == nil, !bytes.isEmpty { return refuse(bytes, Value.xmlDescription, attribute) }
-            value = converted
-        }
-        if !isThere { value = nil }
+        set(optional: &value, attribute, Value.init(xmlText:), Value.xmlDescription)
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value, attribute: String)
-    where Value.RawValue: XMLConvertible {
-        withAttribute(attribute) { bytes in
-            if let found = found(convert(bytes, to: Value.self), bytes, "one of \(Value.self)", attribute) {
-                value = found
-            }
-        }
-    }
+    where Value.RawValue: XMLConvertible { set(&value, attribute, convert, "one of \(Value.self)") }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value?, attribute: String)
+    where Value.RawValue: XMLConvertible { set(optional: &value, attribute, convert, "one of \(Value.self)") }
+
+    private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>) -> Value?
     where Value.RawValue: XMLConvertible {
-        let isThere = withAttribute(attribute) { bytes in
-            let converted = convert(bytes, to: Value.self)
-            if converted == nil, !bytes.isEmpty { return refuse(bytes, "one of \(Value.self)", attribute) }
+        Value.RawValue(xmlText: bytes).flatMap { Value(rawValue: $0) }
+    }
+
+    /// - Parameter attribute: the attribute whose value is converted; nil for the element's text.
+    @inline(__always)
+    private func set<Value>(
+        _ value: inout Value, _ attribute: String?, _ convert: (UnsafeBufferPointer<UInt8>) -> Value?,
+        _ expected: @autoclosure () -> String
+    ) {
+        withText(of: attribute) { bytes in
+            if let converted = convert(bytes) { value = converted } else { refuse(bytes, expected(), attribute) }
+        }
+    }
+
+    @inline(__always)
+    private func set<Value>(
+        optional value: inout Value?, _ attribute: String?, _ convert: (UnsafeBufferPointer<UInt8>) -> Value?,
+        _ expected: @autoclosure () -> String
+    ) {
+        let isThere = withText(of: attribute) { bytes in
+            let converted = attribute == nil && bytes.isEmpty ? nil : convert(bytes)
+            if converted == nil, !bytes.isEmpty { return refuse(bytes, expected(), attribute) }
             value = converted
         }
         if !isThere { value = nil }
     }
 
-    private var textBytes: UnsafeBufferPointer<UInt8> {
-        streamReference._withUnsafeGuaranteedRef { trimmed($0.textBytes) }
-    }
-
     /// - Returns: false if the element has no such attribute.
-    @discardableResult
-    private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
-        attributes.withValue(of: name) { body(trimmed($0)) } != nil
+    @inline(__always) @discardableResult
+    private func withText(of attribute: String?, _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
+        if let attribute { return attributes.withValue(of: attribute) { body(trimmed($0)) } != nil }
+        streamReference._withUnsafeGuaranteedRef { body(trimmed($0.textBytes)) }
+        return true
     }
 
-    private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>, to type: Value.Type) -> Value?
-    where Value.RawValue: XMLConvertible {
-        Value.RawValue(xmlText: bytes).flatMap { Value(rawValue: $0) }
-    }
-
-    /// Returns a value that a text was converted to. Without one, makes the document fail when the callback has returned:
-    /// the first error counts.
-    @inline(__always)
-    private func found<Value>(
-        _ converted: Value?, _ bytes: UnsafeBufferPointer<UInt8>, _ expected: @autoclosure () -> String,
-        _ attribute: String? = nil
-    ) -> Value? {
-        if converted == nil { refuse(bytes, expected(), attribute) }
-        return converted
-    }
-
+    /// Makes the document fail when the callback has returned: the first error counts.
     private func refuse(_ bytes: UnsafeBufferPointer<UInt8>, _ expected: String, _ attribute: String?) {
         stream.fail(
             BindingError(

@@ -27,6 +27,7 @@ extension CSVReader {
                     index += 1
                 } else {
                     state = .unquoted
+                    index = try scanUnquoted(text, index)
                 }
             case .unquoted: index = try scanUnquoted(text, index)
             case .quoted: index = try scanQuoted(text, index)
@@ -89,7 +90,7 @@ extension CSVReader {
         var index = start
         var isPlain = true
         while true {
-            index = firstSpecial(text, index)
+            index = text.firstControl(from: index, or: delimiter)
             guard index < text.count, !isEnd(text[index]) else { break }
             // A tab, or what XML cannot hold.
             isPlain = false
@@ -111,42 +112,17 @@ extension CSVReader {
         return index + 1
     }
 
-    /// Returns the position of the first delimiter or control character, such as a line end; the end without one.
-    /// Checks eight bytes at a time.
-    @inline(__always)
-    private func firstSpecial(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
-        guard let base = text.baseAddress else { return start }
-        let memory = UnsafeRawPointer(base)
-        let delimiter = delimiter
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let pattern = ones &* UInt64(delimiter)
-        var index = start
-        while index + 8 <= text.count {
-            let bytes = UInt64(littleEndian: memory.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            let difference = bytes ^ pattern
-            let isDelimiter = (difference &- ones) & ~difference
-            let isControl = (bytes &- ones &* 0x20) & ~bytes
-            // The lowest bit that is set is that of the first such byte; those above it may be wrong.
-            let found = (isDelimiter | isControl) & (ones << 7)
-            if found != 0 { return index + found.trailingZeroBitCount >> 3 }
-            index += 8
-        }
-        while index < text.count, base[index] != delimiter, base[index] >= 0x20 { index += 1 }
-        return index
-    }
-
     private func scanQuoted(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) throws -> Int {
-        let found = memchr(text.baseAddress! + start, Int32(quote), text.count - start)
-        let end = found.map { UnsafeRawPointer($0) - UnsafeRawPointer(text.baseAddress!) } ?? text.count
-        let part = UnsafeBufferPointer(rebasing: text[start..<end])
-        // A line break within the field, or a character that is not complete, needs more than a look.
-        if field.isEmpty, end + 1 < text.count, isEnd(text[end + 1]), !part.contains(where: { $0 < 0x20 }) {
+        var end = text.firstControl(from: start, or: quote)
+        if field.isEmpty, end + 1 < text.count, text[end] == quote, isEnd(text[end + 1]) {
             waiting?.place = end + 1
-            try endField(part, isPlain: true)
+            try endField(UnsafeBufferPointer(rebasing: text[start..<end]), isPlain: true)
             try self.end(text[end + 1])
             return end + 2
         }
-        try gatherQuoted(part)
+        // A quote or a line break within the field needs more than a look.
+        end = text[end...].firstIndex(of: quote) ?? text.count
+        try gatherQuoted(UnsafeBufferPointer(rebasing: text[start..<end]))
         guard end < text.count else { return end }
         isAfterReturn = false
         state = .quote

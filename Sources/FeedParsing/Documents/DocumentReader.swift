@@ -151,6 +151,36 @@ package struct DocumentFormat: Sendable {
 
 extension HTMLStreamParser: DocumentReader {}
 
+extension UnsafeBufferPointer<UInt8> {
+    /// Returns the position of the first control character or mark, from a position on; the end without one. Checks eight
+    /// bytes at a time.
+    @inline(__always)
+    func firstControl(from start: Int, or mark: UInt8, _ second: UInt8? = nil, _ third: UInt8? = nil) -> Int {
+        guard let base = baseAddress else { return start }
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // Sets the highest bit of the first byte that is the mark. Bits above it may be wrong.
+        func places(of mark: UInt8, in bytes: UInt64) -> UInt64 {
+            let difference = bytes ^ ones &* UInt64(mark)
+            return (difference &- ones) & ~difference
+        }
+        var index = start
+        while index + 8 <= count {
+            let bytes = UInt64(
+                littleEndian: UnsafeRawPointer(base).loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            var found = (bytes &- ones &* 0x20) & ~bytes | places(of: mark, in: bytes)
+            if let second { found |= places(of: second, in: bytes) }
+            if let third { found |= places(of: third, in: bytes) }
+            found &= ones << 7
+            if found != 0 { return index + found.trailingZeroBitCount >> 3 }
+            index += 8
+        }
+        while index < count, base[index] >= 0x20, base[index] != mark, base[index] != second, base[index] != third {
+            index += 1
+        }
+        return index
+    }
+}
+
 /// Reads XML: the parser does so itself. It may be repaired on its way there.
 private final class XMLReader: DocumentReader {
     private let stream: XMLStreamParser

@@ -32,20 +32,26 @@ final class JSONReader: DocumentReader {
     }
 
     private let stream: XMLStreamParser
-    private var state = State.value
-    private var containers: [Container] = []
+    // `@exclusivity(unchecked)`: used by the run's executor only, several times a value.
+    @exclusivity(unchecked) private var state = State.value
+    @exclusivity(unchecked) private var containers: [Container] = []
     /// The name of the current element in each open container, by depth.
-    private var names: [Name] = []
+    @exclusivity(unchecked) private var names: [Name] = []
     private let item: Name
     /// True for the value of a line of JSON Lines.
     private let isLine: Bool
-    /// Element names met so far, by the bytes of the members' names.
-    private var known: [[UInt8]: Name] = [:]
+    /// The members' names met so far, with their elements' names, and the place of each among them.
+    @exclusivity(unchecked) private var known: [(token: [UInt8], name: Name)] = []
+    @exclusivity(unchecked) private var places: [[UInt8]: Int] = [:]
+    /// The place of the name behind the last one: the members of most objects come in one order.
+    @exclusivity(unchecked) private var next = 0
     /// The bytes so far of a name or a literal.
-    private var token: [UInt8] = []
-    private var highSurrogate: UInt32?
-    private var line = 1
-    private var decoder: TextDecoder?
+    @exclusivity(unchecked) private var token: [UInt8] = []
+    /// True once the element of a string has begun.
+    @exclusivity(unchecked) private var isOpen = false
+    @exclusivity(unchecked) private var highSurrogate: UInt32?
+    @exclusivity(unchecked) private var line = 1
+    @exclusivity(unchecked) private var decoder: TextDecoder?
 
     /// - Parameters:
     ///   - stream: the parser that receives the document. It must get no other input.
@@ -68,28 +74,62 @@ final class JSONReader: DocumentReader {
     private func scan(_ text: UnsafeBufferPointer<UInt8>) throws {
         var index = 0
         while index < text.count {
-            if case .string(let isName) = state {
-                var end = text[index...].firstIndex { !Self.isPlain($0) } ?? text.count
-                if end < text.count, text[end] == 0xEF {
-                    // XML cannot hold U+FFFE and U+FFFF.
-                    let isForbidden = text[end + 1] == 0xBF && text[end + 2] >= 0xBE
-                    if isForbidden, end == index {
-                        try take(nil, isName)
-                        index += 3
-                        continue
-                    }
-                    if !isForbidden { end += 3 }
-                }
-                if end > index {
-                    try takeText(UnsafeBufferPointer(rebasing: text[index..<end]), isName)
-                    index = end
-                    continue
-                }
+            switch state {
+            case .string(let isName): index = try scanString(text, index, isName)
+            case .literal: index = try scanLiteral(text, index)
+            default:
+                if text[index] == 0x0A { line += 1 }
+                try take(text[index])
+                // The first character of a literal is read with the others.
+                if case .literal = state {} else { index += 1 }
             }
-            if text[index] == 0x0A { line += 1 }
-            try take(text[index])
-            index += 1
         }
+    }
+
+    private func scanString(_ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ isName: Bool) throws -> Int {
+        // U+FFFE and U+FFFF begin with 0xEF.
+        var end = text.firstControl(from: start, or: UInt8(ascii: "\""), UInt8(ascii: "\\"), 0xEF)
+        if !isName, !isOpen {
+            if end < text.count, text[end] == UInt8(ascii: "\"") {
+                try stream.element(name, UnsafeBufferPointer(rebasing: text[start..<end]), line: line)
+                endValue()
+                return end + 1
+            }
+            try startElement()
+            isOpen = true
+        }
+        if end < text.count, text[end] == 0xEF {
+            // XML cannot hold U+FFFE and U+FFFF.
+            let isForbidden = text[end + 1] == 0xBF && text[end + 2] >= 0xBE
+            if isForbidden, end == start {
+                try take(nil, isName)
+                return end + 3
+            }
+            if !isForbidden { end += 3 }
+        }
+        guard end == start else {
+            try takeText(UnsafeBufferPointer(rebasing: text[start..<end]), isName)
+            return end
+        }
+        if text[end] == 0x0A { line += 1 }
+        try takeString(text[end], isName)
+        return end + 1
+    }
+
+    private func scanLiteral(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) throws -> Int {
+        var end = start
+        while end < text.count, !Self.endsLiteral(text[end]) { end += 1 }
+        let part = UnsafeBufferPointer(rebasing: text[start..<end])
+        guard token.count + part.count <= Self.tokenLimit else {
+            throw problem("a number is longer than \(Self.tokenLimit) characters")
+        }
+        if end < text.count, token.isEmpty {
+            try endLiteral(part)
+        } else {
+            token.append(contentsOf: part)
+            if end < text.count { try endLiteral() }
+        }
+        return end
     }
 
     /// - Throws: ``DocumentError`` if the document is not complete.
@@ -129,20 +169,8 @@ final class JSONReader: DocumentReader {
 
     private func take(_ byte: UInt8) throws {
         switch state {
-        case .string(let isName): try takeString(byte, isName)
         case .escape(let isName): try takeEscape(byte, isName)
         case .unicode(let isName, let digits, let value): try takeUnicode(byte, isName, digits, value)
-        case .literal:
-            switch byte {
-            case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D:
-                try endLiteral()
-                try take(byte)
-            default:
-                token.append(byte)
-                guard token.count <= Self.tokenLimit else {
-                    throw problem("a number is longer than \(Self.tokenLimit) characters")
-                }
-            }
         default:
             if !isXMLSpace(byte) { try takeStructure(byte) }
         }
@@ -155,12 +183,13 @@ final class JSONReader: DocumentReader {
         case (.value, UInt8(ascii: "[")), (.firstValueOrEnd, UInt8(ascii: "[")):
             try open(.array)
         case (.value, UInt8(ascii: "\"")), (.firstValueOrEnd, UInt8(ascii: "\"")):
-            try startElement()
+            isOpen = false
             state = .string(isName: false)
         case (.firstValueOrEnd, UInt8(ascii: "]")), (.firstNameOrEnd, UInt8(ascii: "}")):
             try close()
-        case (.value, 0x21..<0x7F), (.firstValueOrEnd, 0x21..<0x7F):
-            token = [byte]
+        case (.value, 0x21..<0x7F) where !Self.endsLiteral(byte),
+            (.firstValueOrEnd, 0x21..<0x7F) where !Self.endsLiteral(byte):
+            token.removeAll(keepingCapacity: true)
             state = .literal
         case (.firstNameOrEnd, UInt8(ascii: "\"")), (.name, UInt8(ascii: "\"")):
             token.removeAll(keepingCapacity: true)
@@ -222,38 +251,28 @@ final class JSONReader: DocumentReader {
 
     // MARK: - Values
 
-    private func endLiteral() throws {
-        let text = String(decoding: token, as: UTF8.self)
-        switch text {
-        case "null":
+    private static func endsLiteral(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || isXMLSpace(byte)
+    }
+
+    private func endLiteral() throws { try token.withUnsafeBufferPointer { try endLiteral($0) } }
+
+    private func endLiteral(_ text: UnsafeBufferPointer<UInt8>) throws {
+        if text.elementsEqual("null".utf8) {
             // The document is always an element, even for `null`.
             if containers.isEmpty {
                 try startElement()
                 try endElement()
             }
-        case "true", "false":
-            try emitToken()
-        default:
-            guard token.withUnsafeBufferPointer({ NumberText($0)?.isPlain ?? false }) else {
-                throw problem("'\(text.prefix(40))' is not a value")
-            }
-            try emitToken()
+        } else if NumberText(text)?.isPlain ?? text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) {
+            try stream.element(name, text, line: line)
+        } else {
+            throw problem("'\(String(decoding: text, as: UTF8.self).prefix(40))' is not a value")
         }
         endValue()
     }
 
-    private func emitToken() throws {
-        try startElement()
-        try token.withUnsafeBufferPointer { try emit($0) }
-        try endElement()
-    }
-
     // MARK: - Strings: names of members and values (RFC 8259, section 7)
-
-    /// True if a byte of a string has no special meaning. U+FFFE and U+FFFF begin with 0xEF.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0xEF
-    }
 
     private func takeString(_ byte: UInt8, _ isName: Bool) throws {
         switch byte {
@@ -338,11 +357,14 @@ final class JSONReader: DocumentReader {
     // MARK: - Names
 
     private func memberName() throws -> Name {
-        if let name = known[token] { return name }
+        if next >= known.count || known[next].token != token { next = places[token] ?? known.count }
+        defer { next += 1 }
+        if next < known.count { return known[next].name }
         let name = try stream.elementName(ElementNaming.name(String(decoding: token, as: UTF8.self)), written: token)
         // Names that are data are many, and each occurs once.
-        if known.count >= 10_000 { known = [:] }
-        known[token] = name
+        if known.count >= 10_000 { (known, places, next) = ([], [:], 0) }
+        places[token] = next
+        known.append((token, name))
         return name
     }
 

@@ -54,6 +54,7 @@ extension MappingHandler {
     /// Sets the foreign key of the nearest enclosing record whose table refers to this record's table. A record within
     /// one of its own table is only that one's child.
     func relateOutwards(_ instance: RecordInstance) {
+        guard !instance.layout.referrers.isEmpty else { return }
         let around = instance.layout.referrers.filter { $0 !== instance.layout }.compactMap {
             $0.enclosing(instance.depth)
         }

@@ -135,18 +135,30 @@ package final class MappingHandler: XMLStreamHandler {
             if !whole.isEmpty { try endWhole(stream) }
             // Only the root node has no parent, and no element ends there.
             current = node.parentReference ?? current
-            if let leaf = node.leaf, let innermost, hasLevels == 0,
-                innermost._withUnsafeGuaranteedRef({
-                    guard $0.depth == leaf.depth, $0.layoutReference.toOpaque() == leaf.layout.toOpaque() else {
-                        return false
-                    }
-                    $0.take(trimmed(stream.textBytes), leaf.slot)
-                    return true
-                })
-            {
-                return
-            }
+            if take(stream.textBytes, of: node) { return }
             if !node.isIdle || hasLevels > 0 && levels[node.depth] != nil { try end(node, stream) }
+        }
+    }
+
+    package override func takeElement(_ name: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard hasLevels == 0, !isWatching,
+            let reference = current._withUnsafeGuaranteedRef({ $0.child(name) })
+        else { return false }
+        return reference._withUnsafeGuaranteedRef { node in
+            guard node.isIdle || take(text, of: node) else { return false }
+            node.count += 1
+            return true
+        }
+    }
+
+    /// Gives an element's text to the innermost record. Returns false where more is to be done.
+    @inline(__always)
+    private func take(_ text: UnsafeBufferPointer<UInt8>, of node: PathNode) -> Bool {
+        guard let leaf = node.leaf, let innermost, hasLevels == 0 else { return false }
+        return innermost._withUnsafeGuaranteedRef {
+            guard $0.depth == leaf.depth, $0.layoutReference.toOpaque() == leaf.layout.toOpaque() else { return false }
+            $0.take(trimmed(text), leaf.slot)
+            return true
         }
     }
 
@@ -207,6 +219,12 @@ package final class MappingHandler: XMLStreamHandler {
             try deliver(trimmed(stream.textBytes), capture)
         }
         try whole.deliver(in: stream) { try deliver($0, $1) }
+        if levels[depth] == nil, let instance = soleInstance(at: depth), instance.layout.inherited.isEmpty {
+            instances.removeLast()
+            instance.layout.open.removeLast()
+            relateOutwards(instance)
+            return try finish(instance, [])
+        }
         var ended: [(instance: RecordInstance, missing: [Int])] = []
         while let instance = instances.last, instance.depth == depth {
             instances.removeLast()
@@ -225,6 +243,12 @@ package final class MappingHandler: XMLStreamHandler {
             relateOutwards(instance)
             try finish(instance, missing)
         }
+    }
+
+    /// Returns the record at a depth, where only one has begun there.
+    private func soleInstance(at depth: Int) -> RecordInstance? {
+        guard let last = instances.last, last.depth == depth else { return nil }
+        return instances.count == 1 || instances[instances.count - 2].depth < depth ? last : nil
     }
 
     /// Ends the document, and stages the records that still wait for a value.

@@ -11,12 +11,8 @@ final class PathNode {
     let parentReference: Unmanaged<PathNode>?
     var parent: PathNode? { parentReference?.takeUnretainedValue() }
     private(set) var children: [PathNode] = []
-    /// The first children again, by name and without reference counts. They are searched for every element.
-    @exclusivity(unchecked) private var known = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>
-        .allocate(capacity: 0)
-    /// Children beyond the first few, which are too many to search one by one.
-    @exclusivity(unchecked) private var more: [Int32: Unmanaged<PathNode>] = [:]
-    private static let fewChildren = 16
+    /// The children again, by name.
+    @exclusivity(unchecked) private var known = NumberedObjects<PathNode>()
 
     /// Records that begin with an element at this path.
     @exclusivity(unchecked) var records: [Start] = []
@@ -117,22 +113,12 @@ final class PathNode {
 
     /// Returns the node of a child element that has occurred before.
     @inline(__always)
-    func child(_ name: Int32) -> Unmanaged<PathNode>? {
-        for child in known where child.name == name { return child.node }
-        return more.isEmpty ? nil : more[name]
-    }
+    func child(_ name: Int32) -> Unmanaged<PathNode>? { known[name] }
 
     func add(_ child: PathNode, name: Int32) {
         children.append(child)
-        guard children.count <= Self.fewChildren else { return more[name] = .passUnretained(child) }
-        let larger = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>.allocate(
-            capacity: children.count)
-        _ = larger.initialize(from: known + [(name, Unmanaged.passUnretained(child))])
-        known.deallocate()
-        known = larger
+        known.add(child, number: name)
     }
-
-    deinit { known.deallocate() }
 
     /// The names from the root to this node.
     var names: [XMLName] {

@@ -101,6 +101,12 @@ extension RecordLayout {
                         writer.append(number)
                         continue
                     }
+                case .day, .instant:
+                    let text = trimmed(bytes)
+                    if step.kind == .day ? Lexical.isDay(text) : Lexical.isInstant(text) {
+                        writer.append(text: UnsafeRawBufferPointer(text))
+                        continue
+                    }
                 case .other:
                     break
                 }

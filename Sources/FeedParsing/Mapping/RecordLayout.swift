@@ -60,11 +60,11 @@ package final class RecordLayout {
     }
 
     /// Rows that a record stages: its own, and referenced rows that it creates.
-    struct Row {
-        var writer: RowWriter
-        var values: [Value]
+    final class Row {
+        let writer: RowWriter
+        let values: [Value]
         /// The slot that must have a value for the row to exist.
-        var condition: Int?
+        let condition: Int?
         /// The kinds of most values, without reference counts: used for every value of every row.
         let steps: UnsafeMutableBufferPointer<Step>
 
@@ -75,10 +75,12 @@ package final class RecordLayout {
             steps = .allocate(capacity: values.count)
             _ = steps.initialize(from: values.map(Step.init))
         }
+
+        deinit { steps.deallocate() }
     }
 
     struct Step {
-        enum Kind { case text, integer, real, other }
+        enum Kind { case text, integer, real, day, instant, other }
 
         let kind: Kind
         let slot: Int
@@ -96,6 +98,8 @@ package final class RecordLayout {
             case .text, .xml: kind = .text
             case .integer: kind = .integer
             case .real: kind = .real
+            case .date(nil): kind = .day
+            case .datetime(nil): kind = .instant
             default: kind = .other
             }
         }
@@ -110,9 +114,9 @@ package final class RecordLayout {
             }
         }
     }
-    var rows: [Row] = []
+    @exclusivity(unchecked) var rows: [Row] = []
     /// The derived columns and the filter; nil without one.
-    var expressions: RecordExpressions?
+    @exclusivity(unchecked) var expressions: RecordExpressions?
     /// True while a record is staged that is deleted.
     @exclusivity(unchecked) var isDeleted = false
     /// True for each value of a row that a deleted record has, too: those of the key, and what leads to other records.
@@ -120,12 +124,12 @@ package final class RecordLayout {
     /// True for each slot of the key, which every record must fill.
     private(set) var isKey: [Bool] = []
     /// Slots whose value may come from above the record's element, or after that element has ended.
-    private(set) var inherited: [Int] = []
+    @exclusivity(unchecked) private(set) var inherited: [Int] = []
     /// The slots of the numbers of the records around a record that refers to them by their keys.
     var around: [(slot: Int, parent: RecordLayout)] = []
     /// The layouts of tables whose columns refer to this table's enclosing records.
     var children: [RecordLayout] = []
-    private(set) var countsPositions = false
+    @exclusivity(unchecked) private(set) var countsPositions = false
     /// The layouts of the tables to whose enclosing records columns refer.
     var parents: [RecordLayout] {
         slots.compactMap { slot in
@@ -136,27 +140,27 @@ package final class RecordLayout {
         }
     }
     /// The values with which every record begins.
-    private var given: [(slot: Int, bytes: [UInt8])] = []
+    @exclusivity(unchecked) private var given: [(slot: Int, bytes: [UInt8])] = []
     /// True if records of other tables refer to this table's records by number.
-    var numbersRecords = false
+    @exclusivity(unchecked) var numbersRecords = false
     /// The foreign keys between records. For a mirrored schema only.
     var relations: [Relation] = []
     /// Tables whose records get their foreign key from a record of this table within them. For a mirrored schema only.
-    var referrers: [RecordLayout] = []
+    @exclusivity(unchecked) var referrers: [RecordLayout] = []
     /// The table's records whose elements are open, the innermost last.
     @exclusivity(unchecked) var open: [RecordInstance] = []
     /// Makes the rows when the first record is staged, so that a table without records in the document is left
     /// unchanged.
-    var makeRows: (() throws -> [Row])?
+    @exclusivity(unchecked) var makeRows: (() throws -> [Row])?
     /// The slots of the columns by the number of an attribute's name in the document; nil for an attribute without one.
     @exclusivity(unchecked) var slotsOfNames: [Int32: Int?] = [:]
     /// The slots that no record had a value for: soon few, or none.
-    var unfound: [Int] = []
+    @exclusivity(unchecked) var unfound: [Int] = []
     /// The slots for which a record had values after the first, which alone counts.
     @exclusivity(unchecked) var furtherValues: Set<Int> = []
     /// The unique keys that may identify a row where the mapping gives no key.
     var uniqueKeys: [[String]] = []
-    var records = 0
+    @exclusivity(unchecked) var records = 0
     /// Those of the records that are deleted, of which only the key is read.
     @exclusivity(unchecked) var deletedRecords = 0
     /// Those of the records that an expression has left out, whose values were not read.
@@ -166,12 +170,12 @@ package final class RecordLayout {
     /// The slot of the value that is wrong.
     @exclusivity(unchecked) var rejectedSlot: Int?
     /// True if the table's records are within those of another one.
-    private(set) lazy var isWithin = !parents.isEmpty
+    @exclusivity(unchecked) private(set) var isWithin = false
     @exclusivity(unchecked) var errors = 0
     /// True if all columns of some record were read.
     var hasReadRecords: Bool { records > deletedRecords + unreadRecords }
     /// The memory of all open records of the document.
-    var memory = RecordMemory()
+    @exclusivity(unchecked) var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
     /// True if some record had a value for a slot.
@@ -185,6 +189,7 @@ package final class RecordLayout {
     /// Notes what follows from the slots, once all are there.
     func complete() {
         let key = Set(mapping.key.map { $0.lowercased() })
+        isWithin = !parents.isEmpty
         isKey = slots.map { key.contains($0.column.name.lowercased()) && !mapping.matchesNames }
         unfound = Array(slots.indices)
         inherited = slots.indices.filter { index in
@@ -213,8 +218,6 @@ package final class RecordLayout {
         referrers = []
         open = []
     }
-
-    deinit { for row in rows { row.steps.deallocate() } }
 
     /// Returns the innermost open record around an element at a depth.
     func enclosing(_ depth: Int) -> RecordInstance? { open.last { $0.depth < depth } }

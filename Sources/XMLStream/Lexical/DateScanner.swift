@@ -121,6 +121,7 @@ struct DateScanner {
 
     private mutating func writtenZone() -> Double? {
         if isAtEnd { return nil }
+        if position + 1 == text.count, skip("Z") { return 0 }
         if skip("+") { return offset() }
         if skip("-") { return offset().map { -$0 } }
         guard let name = word() else { return nil }

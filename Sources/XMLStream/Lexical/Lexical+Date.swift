@@ -25,6 +25,30 @@ extension Lexical {
         return scanner.isAtEnd && isWritable(date) ? (date, scanner.hasZone) : nil
     }
 
+    /// Returns true for a day as ``day(_:)`` writes it.
+    package static func isDay(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count == 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            let century = twoDigits(text, 0), let year = twoDigits(text, 2), let month = twoDigits(text, 5),
+            let day = twoDigits(text, 8)
+        else { return false }
+        return CivilDate(year: century * 100 + year, month: month, day: day) != nil
+    }
+
+    /// Returns true for a time as ``iso8601(_:)`` writes it, without milliseconds.
+    package static func isInstant(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.count == 20, text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
+            text[16] == UInt8(ascii: ":"), text[19] == UInt8(ascii: "Z"), let hour = twoDigits(text, 11),
+            let minute = twoDigits(text, 14), let second = twoDigits(text, 17)
+        else { return false }
+        return hour < 24 && minute < 60 && second < 60 && isDay(UnsafeBufferPointer(rebasing: text[..<10]))
+    }
+
+    @inline(__always)
+    private static func twoDigits(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Int? {
+        let (tens, ones) = (text[place] &- UInt8(ascii: "0"), text[place + 1] &- UInt8(ascii: "0"))
+        return tens < 10 && ones < 10 ? Int(tens) * 10 + Int(ones) : nil
+    }
+
     /// The milliseconds since 1970 whose year has four digits.
     static let writable = -62_167_219_200_000...253_402_300_799_999
 
