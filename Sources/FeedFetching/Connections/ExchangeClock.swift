@@ -46,21 +46,18 @@ package final class ExchangeClock: Sendable {
     }
 
     /// The time spent so far, without pauses and waits for a slot.
-    package var spent: Duration {
-        state.withLock { state in
-            let running = state.running > 0 ? uptime() - state.since : .zero
-            return max(.zero, state.spent + running - (state.waited() - state.waitedBefore))
-        }
-    }
+    package var spent: Duration { state.withLock { spent($0) } }
 
     /// The part of ``spent`` that counts for the timeout.
-    package var spentOnMessage: Duration { spent - state.withLock(\.spentBefore) }
+    package var spentOnMessage: Duration { state.withLock { spent($0) - $0.spentBefore } }
+
+    private func spent(_ state: State) -> Duration {
+        let running = state.running > 0 ? uptime() - state.since : .zero
+        return max(.zero, state.spent + running - (state.waited() - state.waitedBefore))
+    }
 
     /// Begins a message with a timeout of its own: one of the many of a folder in a bucket.
-    func beginMessage() {
-        let spent = self.spent
-        state.withLock { $0.spentBefore = spent }
-    }
+    func beginMessage() { state.withLock { $0.spentBefore = spent($0) } }
 
     /// Stops the clock, unless other parts run.
     package func pause() {

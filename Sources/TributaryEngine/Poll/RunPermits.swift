@@ -27,7 +27,7 @@ final class RunPermits: Sendable {
     }
 
     var claim: (any SourceClaim)? {
-        get { state.withLock(\.claim) }
+        get { state.withLock { $0.claim } }
         set { state.withLock { $0.claim = newValue } }
     }
 
