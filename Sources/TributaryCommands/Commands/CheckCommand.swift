@@ -16,8 +16,7 @@ struct CheckCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     @Flag(name: .long, help: "Connect to a store on a server, and compare its tables with the file.")
     var store = false
@@ -35,7 +34,7 @@ struct CheckCommand: ProgramCommand {
         if hasSources { return try checkSources(program) }
         let check = ConfigurationCheck(program: program, options: options, asksServer: store)
         let result = try await check.result()
-        if json {
+        if output.json {
             let object: JSONObject = [
                 "file": result.file, "sources": result.sources, "requests": result.requests,
                 "problems": result.mistakes.map(\.description), "mistakes": result.mistakes.map { JSONObject($0) },
@@ -46,7 +45,7 @@ struct CheckCommand: ProgramCommand {
             try check.show(result)
         }
         guard !result.mistakes.isEmpty else { return }
-        if json { throw ExitCode(78) }
+        if output.json { throw ExitCode(78) }
         throw ConfigurationError(problems: result.mistakes)
     }
 

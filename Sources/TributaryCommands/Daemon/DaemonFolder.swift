@@ -182,17 +182,12 @@ final class DaemonFolder: Sendable {
     /// True if a daemon runs on the store.
     var isDaemonRunning: Bool { holder()?.isDaemon ?? false }
 
-    /// The request behind a SIGUSR1: the sources that were handed over, or all if none were.
-    enum Request: Equatable {
-        case all
-        case sources([String])
-    }
-
     /// Removes and returns every request that has been handed over. One that cannot be removed is returned once.
-    func takeRequests() -> Request {
+    ///
+    /// - Returns: the sources of the requests behind a SIGUSR1; nil for all, also where none was handed over.
+    func takeRequests() -> [String]? {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: requestsPath)) ?? []
         var names: [String] = []
-        var isAll = true
         for file in files.sorted() where file.hasSuffix(".request") {
             let path = requestsPath + "/" + file
             let sources = FileManager.default.contents(atPath: path).flatMap {
@@ -206,11 +201,10 @@ final class DaemonFolder: Sendable {
                 // If the file is gone, an earlier signal has taken it.
                 guard errno != ENOENT, taken.withLock({ $0.insert(file).inserted }) else { continue }
             }
-            if sources.isEmpty { return .all }
-            isAll = false
+            if sources.isEmpty { return nil }
             names += sources
         }
-        return isAll ? .all : .sources(names)
+        return names.isEmpty ? nil : names
     }
 
     /// Returns the process that holds the lock; nil without one.

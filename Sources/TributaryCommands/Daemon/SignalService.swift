@@ -36,13 +36,12 @@ struct SignalService: Service {
     }
 
     private func refresh() {
-        switch folder?.takeRequests() ?? .all {
-        case .all:
-            logger.notice("Refreshing every source")
-            service.refresh()
-        case .sources(let names):
+        let names = folder?.takeRequests()
+        if let names {
             logger.notice("Refreshing", metadata: ["sources": "\(names.joined(separator: ","))"])
-            service.refresh(names)
+        } else {
+            logger.notice("Refreshing every source")
         }
+        service.refresh(names)
     }
 }

@@ -10,36 +10,28 @@ extension API {
     private static let mostShown = 1_000
 
     var correctionOperations: [APIOperation] {
-        let source = APIOperation.Parameter("source", "The name of a source.")
-        let limit = APIOperation.Parameter(
+        let source = APIParameter("source", "The name of a source.")
+        let limit = APIParameter(
             "limit", "The maximum number of changes per table and kind: 100 by default, at most 1,000.", .integer)
-        let apply = APIOperation.Parameter(
+        let apply = APIParameter(
             "apply", "The 'digest' of a response without 'apply': makes exactly its changes.")
-        return [
-            .post(
-                "/api/plan", "The changes that a refresh would make, as 'plan --json'; commits nothing.",
-                [source, .init("full", "true to fetch everything, even if unchanged.", .boolean), limit], plan),
-            .post(
-                "/api/undo",
-                "The changes that an undo would make, and their 'digest'; with 'apply', makes them.",
-                [
-                    source,
-                    .init("to", "The run or time to restore; if absent, the last change is undone."),
-                    limit, apply,
-                ]
-            ) { query in try await correct(query) { .undo(try UndoRun.Target(written: query["to"])) } },
-            .post(
-                "/api/replay", "The changes that a replay would make, and their 'digest'; with 'apply', makes them.",
-                [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply]
-            ) { query in try await correct(query) { .replay(all: try query.flag("all")) } },
-        ]
+        let full = APIParameter("full", "true to fetch everything, even if unchanged.", .boolean)
+        let planning = APIOperation(
+            .post, "/api/plan", "The changes that a refresh would make, as 'plan --json'; commits nothing.",
+            [source, full, limit], plan)
+        return [planning]
+            + CorrectionOperation.all.compactMap { operation in
+                guard let summary = operation.summary else { return nil }
+                let parameters = [source, operation.parameter, limit, apply].compactMap(\.self)
+                return .init(.post, "/api/\(operation.name)", summary, parameters) { try await correct(operation, $0) }
+            }
     }
 
     var trialOperations: [APIOperation] {
         guard let tryOut else { return [] }
         return [
-            .post(
-                "/api/try",
+            .init(
+                .post, "/api/try",
                 "The tables of a document, their first rows, and the TOML that declares them.",
                 [
                     .init("url", "The address of the document: http: or https:."),
@@ -100,10 +92,10 @@ extension API {
     /// Returns a review with the rows that may be shown.
     private func shown(_ review: ChangeReview) -> ChangeReview { showsRows ? review : review.totals }
 
-    private func correct(_ query: Query, _ correction: () throws -> Correction) async throws -> Response {
+    private func correct(_ operation: CorrectionOperation, _ query: Query) async throws -> Response {
         guard let source = query["source"] else { throw Query.Problem("name the source as ?source=NAME") }
         let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
-        let correction = try correction()
+        let correction = try operation.correction(query)
         guard try await store.read({ [service] _ in try service.isKnown(source) }) else {
             throw Query.Problem.noSource(source)
         }

@@ -11,7 +11,7 @@ extension API {
 
     var rowOperations: [APIOperation] {
         [
-            .get("/api/tables", "The tables that sources have written.", [], tables),
+            .init(.get, "/api/tables", "The tables that sources have written.", [], tables),
             APIOperation(
                 method: .get, path: "/api/tables/{name}/rows",
                 summary: "Rows of a table, and the position of the next page.",

@@ -23,11 +23,11 @@ struct API: Sendable {
 
     /// All that can be asked, also for the list of it and the OpenAPI document themselves.
     var operations: [APIOperation] {
-        let source = APIOperation.Parameter("source", "The name of a source.")
-        let sources = APIOperation.Parameter(
+        let source = APIParameter("source", "The name of a source.")
+        let sources = APIParameter(
             "source", "The name of a source; repeat it for several.", isRepeated: true)
         let states: [APIOperation] = [
-            .get("/api/status", "The states of sources and hooks, as 'status --json'.", [sources]) { query in
+            .init(.get, "/api/status", "The states of sources and hooks, as 'status --json'.", [sources]) { query in
                 let names = try self.sources(query)
                 let (configuration, pauses) = (service.configuration, service.hostPauses)
                 return try await read { store in
@@ -36,24 +36,24 @@ struct API: Sendable {
                     ).output(isDaemonRunning: true)
                 }
             },
-            .get(
-                "/api/history", "The last runs, as 'history --json'.",
+            .init(
+                .get, "/api/history", "The last runs, as 'history --json'.",
                 [
                     source, .init("failed", "true for failed runs only.", .boolean),
                     .init("limit", "The maximum number of runs: 20 by default, at most 10,000.", .integer),
                 ], history),
         ]
         let recorded: [APIOperation] = [
-            .get(
-                "/api/changes", "Changed rows, as 'changes --json'.",
+            .init(
+                .get, "/api/changes", "Changed rows, as 'changes --json'.",
                 [
                     source, .init("run", "The number of a run.", .integer),
                     .init("since", "A time: 2026-11-17, or 2026-11-17T14:30Z."), .init("table", "The name of a table."),
                     .init("after", "The id of a changelog row: returns the rows after it, as 'tail --json'.", .integer),
                     .init("limit", "The maximum number of rows: 1,000 by default, at most 10,000.", .integer),
                 ], changes),
-            .get(
-                "/api/rejected",
+            .init(
+                .get, "/api/rejected",
                 "The records that committed runs have left out (on_error = \"skip\"), as they were read.",
                 [
                     source, .init("run", "The number of a run.", .integer),
@@ -67,8 +67,8 @@ struct API: Sendable {
                 parameters: [
                     sources, .init("after", "The id of an event: starts after it, like the header Last-Event-ID."),
                 ], answer: events),
-            .get(
-                "/api/review",
+            .init(
+                .get, "/api/review",
                 "The blocked runs, and the changes that a run would make, the largest differences first.",
                 [
                     .init("run", "The number of a blocked run: also returns its tables and rows.", .integer),
@@ -76,50 +76,22 @@ struct API: Sendable {
                     .init("from", "The number of the first row: 1 by default.", .integer),
                     .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
                 ], review),
-            .post("/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources]) { query in
-                let names = try self.sources(query, mayBeOff: false)
-                if let stopped = try await store.read({ [service] _ in try service.refreshUnlessStopped(names) }) {
-                    throw Query.Problem(
-                        "\(stopped) is paused; POST /api/resume?source=\(stopped.percentEncoded) runs it again",
-                        .conflict)
-                }
-                let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
-                return try .object(["sources": asked])
-            },
-            .post(
-                "/api/accept", "Commits the documents of a blocked run.",
-                [
-                    sources, .init("run", "The number of the blocked run; required without 'in_advance'.", .integer),
-                    .init("in_advance", "true to accept the next runs of sources that are not blocked.", .boolean),
-                ]
-            ) { query in
-                let names = try self.sources(query, mayBeOff: false, mayBeAll: false)
-                let inAdvance = try query.flag("in_advance")
-                let run = try query.number("run").map(Int64.init)
-                guard inAdvance ? run == nil : run != nil && names.count == 1 else {
-                    throw Query.Problem(
-                        inAdvance
-                            ? "'run' cannot be combined with 'in_advance'"
-                            : "name one source and its blocked run, as ?source=NAME&run=NUMBER; GET /api/review lists them"
-                    )
-                }
-                return try await write {
-                    JSONObject(try $0.accept(names, inAdvance: inAdvance, run: run), of: names)
-                }
-            },
-            .post("/api/pause", "Pauses sources until they are resumed.", [sources]) { query in
-                let names = try self.sources(query, mayBeOff: false, mayBeAll: false)
-                return try await write { ["paused": try $0.pause(names)] }
-            },
-            .post("/api/resume", "Resumes paused sources.", [sources]) { query in
-                let names = try self.sources(query, mayBeOff: false, mayBeAll: false)
-                return try await write { ["resumed": try $0.resume(names)] }
-            },
         ]
-        return states + (showsRows ? recorded + rowOperations : []) + others + correctionOperations + trialOperations
+        let operators = SourceOperation.all.map { operation in
+            APIOperation(.post, "/api/\(operation.name)", operation.summary, [sources] + operation.parameters) {
+                query in
+                let names = try self.sources(query, mayBeOff: false, mayBeAll: operation.mayBeAll)
+                return try .object(
+                    await operation.perform(names, query, isOnPage: false, by: service, store).answer)
+            }
+        }
+        return states + (showsRows ? recorded + rowOperations : []) + others + operators + correctionOperations
+            + trialOperations
             + [
-                .get("/api", "The operations of the API.") { _ in try .object(JSONObject(indexOf: self.operations)) },
-                .get("/api/openapi.json", "The operations in OpenAPI 3.1.") { _ in
+                .init(.get, "/api", "The operations of the API.") { _ in
+                    try .object(JSONObject(indexOf: self.operations))
+                },
+                .init(.get, "/api/openapi.json", "The operations in OpenAPI 3.1.") { _ in
                     try .object(JSONObject(openAPI: self.operations))
                 },
             ]
@@ -136,17 +108,15 @@ struct API: Sendable {
                 }
             }
         }
-        let others = router.group("/api")
-        others.get("**") { request, _ in
-            let isOff =
-                !showsRows
-                && ["/api/changes", "/api/rejected", "/api/tables"].contains { request.uri.path.hasPrefix($0) }
-            return Response.refusal(
-                of: request, .notFound,
-                isOff ? Pages.rowsAreOff : "unknown path; GET /api lists the operations")
-        }
-        others.post("**") { request, _ in
-            Response.refusal(of: request, .notFound, "unknown path; GET /api lists the operations")
+        for method in [HTTPRequest.Method.get, .post] {
+            router.on("/api/**", method: method) { request, _ in
+                let isOff =
+                    !showsRows && method == .get
+                    && ["/api/changes", "/api/rejected", "/api/tables"].contains { request.uri.path.hasPrefix($0) }
+                return Response.refusal(
+                    of: request, .notFound,
+                    isOff ? Pages.rowsAreOff : "unknown path; GET /api lists the operations")
+            }
         }
     }
 
@@ -164,11 +134,6 @@ struct API: Sendable {
         _ answer: @escaping @Sendable (any MainStore) throws -> Answer
     ) async throws -> Response {
         .json(try await store.read { try JSONOutput.line(answer($0)) })
-    }
-
-    /// Answers with what the service has done, on the thread of those who write to the store.
-    private func write(_ answer: @escaping @Sendable (SyncService) throws -> JSONObject) async throws -> Response {
-        .json(try await store.write { [service] _ in try JSONOutput.line(answer(service)) })
     }
 
     private func history(_ query: Query) async throws -> Response {

@@ -6,51 +6,13 @@ import TributaryEngine
 /// What programs can ask of the daemon: a route with all that is said of it. The routes, the list at `/api` and the
 /// OpenAPI document are made from it.
 struct APIOperation: Sendable {
-    struct Parameter: Sendable {
-        /// A type of JSON Schema.
-        enum Kind: String, Sendable { case string, integer, boolean }
-
-        var name: String
-        var meaning: String
-        var kind: Kind
-        /// True where it may be given more than once.
-        var isRepeated: Bool
-        /// True for a part of the path.
-        var isInPath: Bool
-
-        init(
-            _ name: String, _ meaning: String, _ kind: Kind = .string, isRepeated: Bool = false, isInPath: Bool = false
-        ) {
-            (self.name, self.meaning, self.kind) = (name, meaning, kind)
-            (self.isRepeated, self.isInPath) = (isRepeated, isInPath)
-        }
-    }
-
     var method: HTTPRequest.Method
     /// With the names of its parameters in braces: `/api/tables/{name}/rows`.
     var path: String
     var summary: String
-    var parameters: [Parameter]
+    var parameters: [APIParameter]
     /// Answers a request whose parameters are known.
     var answer: @Sendable (Request, Query, PageContext) async throws -> Response
-
-    static func get(
-        _ path: String, _ summary: String, _ parameters: [Parameter] = [],
-        _ answer: @escaping @Sendable (Query) async throws -> Response
-    ) -> APIOperation {
-        APIOperation(method: .get, path: path, summary: summary, parameters: parameters) { _, query, _ in
-            try await answer(query)
-        }
-    }
-
-    static func post(
-        _ path: String, _ summary: String, _ parameters: [Parameter],
-        _ answer: @escaping @Sendable (Query) async throws -> Response
-    ) -> APIOperation {
-        APIOperation(method: .post, path: path, summary: summary, parameters: parameters) { _, query, _ in
-            try await answer(query)
-        }
-    }
 
     /// A name for programs that are generated, and in `answers.json`, such as `getTablesNameRows`.
     var id: String {
@@ -61,6 +23,38 @@ struct APIOperation: Sendable {
     /// - Throws: ``Query/Problem`` for a parameter that the operation does not have.
     func check(_ query: Query) throws {
         try query.check(parameters.filter { !$0.isInPath }.map(\.name))
+    }
+}
+
+extension APIOperation {
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ summary: String, _ parameters: [APIParameter] = [],
+        _ answer: @escaping @Sendable (Query) async throws -> Response
+    ) {
+        self.init(method: method, path: path, summary: summary, parameters: parameters) { _, query, _ in
+            try await answer(query)
+        }
+    }
+}
+
+/// A parameter of an operation.
+struct APIParameter: Sendable {
+    /// A type of JSON Schema.
+    enum Kind: String, Sendable { case string, integer, boolean }
+
+    let name: String
+    let meaning: String
+    let kind: Kind
+    /// True where it may be given more than once.
+    let isRepeated: Bool
+    /// True for a part of the path.
+    let isInPath: Bool
+
+    init(
+        _ name: String, _ meaning: String, _ kind: Kind = .string, isRepeated: Bool = false, isInPath: Bool = false
+    ) {
+        (self.name, self.meaning, self.kind) = (name, meaning, kind)
+        (self.isRepeated, self.isInPath) = (isRepeated, isInPath)
     }
 }
 

@@ -33,7 +33,7 @@ extension JSONObject {
         ]
     }
 
-    private static func description(_ parameter: APIOperation.Parameter) -> JSONObject {
+    private static func description(_ parameter: APIParameter) -> JSONObject {
         let schema: JSONObject = ["type": parameter.kind.rawValue]
         return [
             "name": parameter.name, "in": parameter.isInPath ? "path" : "query", "description": parameter.meaning,

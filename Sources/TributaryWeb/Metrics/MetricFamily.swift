@@ -1,16 +1,10 @@
 /// A metric: its name, what it means, and its series.
 struct MetricFamily: Sendable {
-    enum Kind: Sendable {
+    enum Kind: String, Sendable {
         case counter, realCounter, gauge, histogram
 
         /// The type as it is written.
-        var word: String {
-            switch self {
-            case .counter, .realCounter: "counter"
-            case .gauge: "gauge"
-            case .histogram: "histogram"
-            }
-        }
+        var word: String { self == .realCounter ? "counter" : rawValue }
     }
 
     let name: String

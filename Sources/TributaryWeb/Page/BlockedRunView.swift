@@ -7,13 +7,8 @@ import TributaryEngine
 enum BlockedRunState {
     /// It waits to be accepted: itself, or a later run that had the same documents and changes.
     case waiting(ChangeReview, run: Int64)
-    /// It waits, and nobody here knows what it would change.
-    case unknown
-    case replaced(by: Int64)
-    case accepted(by: Int64)
-    /// A later feed was fetched, which exceeds no limit.
-    case overtaken(by: Int64)
-    case forgotten
+    /// It cannot be accepted here: why, and which run counts in its place, as the templates show it.
+    case over(View)
 
     /// Reads it; blocks its thread.
     ///
@@ -23,45 +18,32 @@ enum BlockedRunState {
         _ run: RunReport, next: RunReport?, in store: any MainStore, _ configuration: TributaryConfiguration
     ) throws {
         guard run.outcome == .blocked, run.kind == nil, let number = run.number else { return nil }
+        func over(_ text: String, _ name: String, _ number: Int64) -> Self {
+            let link = Link(name: name, address: PageAddress.path(run.source, "/runs/\(number)"))
+            return .over(["text": text, "link": link])
+        }
         if let waiting = try configuration.waitingRun(for: number, of: run.source, in: store) {
-            self = configuration.review(of: run).map { .waiting($0, run: waiting) } ?? .unknown
+            self =
+                configuration.review(of: run).map { .waiting($0, run: waiting) }
+                ?? .over([
+                    "text":
+                        "It waits to be accepted. This daemon cannot show its changes: its documents were not kept, or are "
+                        + "on another machine."
+                ])
         } else if let waiting = try store.read({ try $0.runs.blocked(of: run.source) })?.number, waiting > number {
-            self = .replaced(by: waiting)
+            self = over("Run \(waiting) replaces this one.", "Review run \(waiting)", waiting)
         } else if let next, let committed = next.number {
             // Documents that were kept are not requested, so no server has answered.
             let isOfKept =
                 next.outcome == .committed
                 && next.requests.contains { $0.outcome == .parsed }
                 && next.requests.allSatisfy { $0.outcome != .parsed || $0.status == nil }
-            self = isOfKept ? .accepted(by: committed) : .overtaken(by: committed)
+            self =
+                isOfKept
+                ? over("Its documents were accepted.", "Run \(committed) committed them", committed)
+                : over("It was not accepted. A later feed was within the limits.", "Run \(committed)", committed)
         } else {
-            self = .forgotten
-        }
-    }
-}
-
-extension BlockedRunState {
-    /// Returns the state of a run that cannot be accepted, as the templates show it; nil for a run that waits, and can be
-    /// reviewed.
-    func view(of source: String) -> View? {
-        func link(_ name: String, _ run: Int64) -> Link {
-            Link(name: name, address: PageAddress.path(source, "/runs/\(run)"))
-        }
-        return switch self {
-        case .waiting: nil
-        case .unknown:
-            [
-                "text":
-                    "It waits to be accepted. This daemon cannot show its changes: its documents were not kept, or are "
-                    + "on another machine."
-            ]
-        case .replaced(let run):
-            ["text": "Run \(run) replaces this one.", "link": link("Review run \(run)", run)]
-        case .accepted(let run):
-            ["text": "Its documents were accepted.", "link": link("Run \(run) committed them", run)]
-        case .overtaken(let run):
-            ["text": "It was not accepted. A later feed was within the limits.", "link": link("Run \(run)", run)]
-        case .forgotten: ["text": "It no longer waits to be accepted, and its documents are deleted."]
+            self = .over(["text": "It no longer waits to be accepted, and its documents are deleted."])
         }
     }
 }

@@ -35,7 +35,7 @@ struct ChangeView {
         let values = change.key.isEmpty ? change.new ?? change.old ?? [] : change.key
         id = Self.id(change.run, change.table, change.operation, values.map { "\($0.column)=\($0.value)" })
         table = change.table
-        key = change.key.map { "\($0.column) = \(Self.text($0.value))" }.joined(separator: ", ")
+        key = change.key.map { "\($0.column) = \($0.value.shown(most: Self.longest))" }.joined(separator: ", ")
         operation = change.operation
         let names = (change.new ?? change.old ?? []).map(\.column)
         let old = Dictionary(change.old ?? []) { first, _ in first }
@@ -43,7 +43,7 @@ struct ChangeView {
         columns = names.map { name in
             let isChanged = old[name] != new[name]
             func text(_ value: StoredValue?, beside other: StoredValue?) -> String? {
-                value.map { Self.text(isChanged ? $0.spelt(beside: other ?? .null) : $0) }
+                value.map { (isChanged ? $0.spelt(beside: other ?? .null) : $0).shown(most: Self.longest) }
             }
             return Column(
                 name: name, old: text(old[name], beside: new[name]), new: text(new[name], beside: old[name]),
@@ -70,7 +70,7 @@ struct ChangeView {
     init(_ change: ChangelogEntry, of run: Int64) {
         id = Self.id(run, change.table, change.operation, [change.key.description])
         table = change.table
-        key = Self.text(change.key)
+        key = change.key.shown(most: Self.longest)
         operation = change.operation
         columns = []
         hasColumns = false
@@ -79,11 +79,6 @@ struct ChangeView {
 
     private static func id(_ run: Int64, _ table: String, _ operation: String, _ key: [String]) -> String {
         "change-\(run)-" + Fingerprint.hexadecimal(([table, operation] + key).joined(separator: "\u{0}"))
-    }
-
-    private static func text(_ value: StoredValue) -> String {
-        guard case .text(let text) = value else { return value.description }
-        return text.count > longest ? text.prefix(longest) + " …" : text
     }
 }
 

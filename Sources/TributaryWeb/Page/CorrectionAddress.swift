@@ -6,19 +6,16 @@ import TributaryEngine
 
 /// An undo, a replay or a purge of a source as an address says it: `/sources/shop/undo?to=41`.
 struct CorrectionAddress: Sendable {
-    enum Kind: String, CaseIterable { case undo, replay, purge }
-
     let source: String
-    let kind: Kind
+    let operation: CorrectionOperation
     /// How it is written for programs; nil for a page.
     let format: FileFormat?
-    /// Of an undo, the run or time to go back to.
-    var to: String?
-    /// Of a replay, true for all kept bodies.
-    var all = false
-    var part: ChangePart
+    /// The value of the operation's parameter.
+    let value: String?
+    let correction: Correction
+    let part: ChangePart
     /// The digest of what was shown, where it is to be done.
-    var apply: String?
+    let apply: String?
 
     /// - Returns: nil for the address of something else.
     /// - Throws: ``Query/Problem``.
@@ -31,23 +28,14 @@ struct CorrectionAddress: Sendable {
         let (names, query) = Query.parts(of: address)
         guard names.count == 3, names[0] == "sources" else { return nil }
         let (name, format) = FileFormat.split(names[2])
-        guard let kind = Kind(rawValue: name) else { return nil }
+        guard let operation = CorrectionOperation.all.first(where: { $0.name == name }) else { return nil }
         self.format = format
-        self.kind = kind
+        self.operation = operation
         source = names[1]
-        to = query["to"]
-        all = query["all"] == "true"
+        value = operation.parameter.flatMap { query[$0.name] }
+        correction = try operation.correction(query)
         part = try ChangePart(query)
         apply = query["apply"]
-    }
-
-    /// - Throws: ``Query/Problem``.
-    func correction() throws -> Correction {
-        switch kind {
-        case .undo: .undo(try UndoRun.Target(written: to))
-        case .replay: .replay(all: all)
-        case .purge: .purge
-        }
     }
 
     /// Returns the address of a part of what it would do, or with a digest that of doing it.
@@ -56,21 +44,12 @@ struct CorrectionAddress: Sendable {
     func address(
         _ part: ChangePart? = nil, suffix: String = "", apply: String? = nil, seen: Int64? = nil
     ) -> String {
-        let (all, seen) = (all ? "true" : nil, seen.map(String.init))
-        return Query(
-            [("to", to), ("all", all)] + (part?.values ?? []) + [("apply", apply), ("seen", seen)]
-        ).address(PageAddress.path(source, "/\(kind.rawValue)\(suffix)"))
+        let own = operation.parameter.map { [($0.name, value)] } ?? []
+        return Query(own + (part?.values ?? []) + [("apply", apply), ("seen", seen.map(String.init))])
+            .address(PageAddress.path(source, "/\(operation.name)\(suffix)"))
     }
 
-    var title: String {
-        switch kind {
-        case .undo:
-            to.map { "Restore \(source) to \(Int64($0) == nil ? $0 : "run \($0)")" }
-                ?? "Undo the last change of \(source)"
-        case .replay: "Replay \(source)"
-        case .purge: "Purge \(source)"
-        }
-    }
+    var title: String { operation.title(source, value) }
 }
 
 extension UndoRun.Target {

@@ -32,7 +32,7 @@ struct CorrectionPages: Sendable {
                     try store.states(of: name).source.isPaused
                 )
             }
-            let plan = try await pages.service.plan(try address.correction(), of: name)
+            let plan = try await pages.service.plan(address.correction, of: name)
             if let format = address.format {
                 guard case .rows(let review, _) = plan.content else { return pages.missing("There is no such page.") }
                 return .file(try format.text(address.part.rows(of: review)), format)
@@ -64,7 +64,7 @@ struct CorrectionPages: Sendable {
     private func place(_ address: CorrectionAddress, isHere: Bool) -> [Link] {
         [
             Link(name: address.source, address: PageAddress.path(address.source), isHere: false),
-            Link(name: address.kind.rawValue.capitalized, address: address.address(), isHere: isHere),
+            Link(name: address.operation.name.capitalized, address: address.address(), isHere: isHere),
         ]
     }
 
@@ -74,10 +74,10 @@ struct CorrectionPages: Sendable {
             guard let digest = address.apply else {
                 throw Query.Problem("'apply' must be the digest of a preview; use the preview's button")
             }
-            _ = try await pages.service.apply(try address.correction(), of: address.source, shown: digest)
-            pages.logger.notice("\(address.source): \(address.kind.rawValue) applied on the page")
-            let isLeft = address.kind != .purge || pages.service.configuration[source: address.source] != nil
-            return .seeOther((isLeft ? PageAddress.path(address.source) : "/") + "?done=\(address.kind.rawValue)")
+            _ = try await pages.service.apply(address.correction, of: address.source, shown: digest)
+            pages.logger.notice("\(address.source): \(address.operation.name) applied on the page")
+            let isLeft = address.correction != .purge || pages.service.configuration[source: address.source] != nil
+            return .seeOther((isLeft ? PageAddress.path(address.source) : "/") + "?done=\(address.operation.name)")
         }
     }
 
@@ -116,7 +116,7 @@ struct CorrectionPages: Sendable {
             ) { address.address($0, suffix: $1) }
             if let blocked = stack?.blocked { view.note("A run would be blocked: \(blocked)") }
             for note in stack?.notes ?? [] { view.note(note) }
-            if address.kind == .undo {
+            if case .undo = address.correction {
                 view.note(
                     "The source is then paused until its feed differs from the undone version or you resume it.")
             }

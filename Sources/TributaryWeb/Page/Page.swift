@@ -27,11 +27,7 @@ struct Fragment: Sendable, Equatable {
     private let end: String
 
     /// - Parameter html: one element, whose `id` is the fragment's.
-    init(_ id: String, _ html: String) {
-        self.init(id, html, [], "")
-    }
-
-    init(_ id: String, _ start: String, _ parts: [Fragment], _ end: String) {
+    init(_ id: String, _ start: String, _ parts: [Fragment] = [], _ end: String = "") {
         self.id = id
         self.start = start
         self.parts = parts

@@ -15,37 +15,24 @@ extension Pages {
             guard names.count == 3, let source = service.configuration[source: names[1]] else {
                 return missing("There is no such source.")
             }
-            let (name, action) = (source.name, names[2])
             guard source.isEnabled else {
-                throw Query.Problem("Source '\(name)' is disabled (enabled = false).", .conflict)
+                throw Query.Problem("Source '\(source.name)' is disabled (enabled = false).", .conflict)
             }
-            let done: String
-            switch action {
-            case "refresh":
-                let stopped = try await store.read { [service] _ in try service.refreshUnlessStopped([name]) }
-                done = stopped == nil ? "refresh" : "is-paused"
-            case "accept":
-                guard let run = try Query(request).number("run").map(Int64.init) else {
-                    throw Query.Problem(
-                        "The address names no run. Open the page of the blocked run, and accept it there.")
-                }
-                _ = try await store.write { [service] _ in try service.accept([name], run: run) }
-                done = "accept"
-            case "pause":
-                let isPaused = try await store.write { [service] _ in try !service.pause([name]).isEmpty }
-                // From the page of a correction, back to it.
-                if let then = try Query(request)["then"].flatMap({ try CorrectionAddress($0) }), then.source == name {
-                    logger.notice("\(name): pause requested on the page")
-                    return .seeOther(then.address(then.part))
-                }
-                done = isPaused ? "pause" : "was-paused"
-            case "resume":
-                let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
-                done = isResumed ? "resume" : "not-paused"
-            default: throw Query.Problem("There is no such page.", .notFound)
+            let name = names[2]
+            guard let operation = SourceOperation.all.first(where: { $0.name == name }) else {
+                throw Query.Problem("There is no such page.", .notFound)
             }
-            logger.notice("\(name): \(action) requested on the page")
-            return .seeOther(PageAddress.path(name, "?done=\(done)"))
+            let query = Query(request)
+            let didChange = try await operation.perform(
+                [source.name], query, isOnPage: true, by: service, store
+            ).didChange
+            logger.notice("\(source.name): \(name) requested on the page")
+            // From the page of a correction, back to it.
+            if let then = try query["then"].flatMap({ try CorrectionAddress($0) }), then.source == source.name {
+                return .seeOther(then.address(then.part))
+            }
+            let word = didChange ? name : operation.notDone?.word ?? name
+            return .seeOther(PageAddress.path(source.name, "?done=\(word)"))
         }
     }
 
@@ -62,19 +49,15 @@ extension Pages {
         }
     }
 
-    /// The notices of what buttons have done.
-    static let notices = [
-        "refresh": "Refresh queued; it starts when a slot is free.",
-        "accept": "The documents of the blocked run are being committed; nothing is fetched.",
-        "pause": "It is paused: nothing is fetched until you resume it.",
-        "is-paused": "It is paused, and is refreshed once you resume it.",
-        "was-paused": "It was already paused.",
-        "resume": "It is resumed; a refresh is queued.",
-        "not-paused": "It was not paused.",
+    /// Returns the sentence about what a button has done.
+    func notice(_ word: String) -> String? {
+        SourceOperation.all.first { $0.name == word }?.done
+            ?? SourceOperation.all.compactMap(\.notDone).first { $0.word == word }?.text
+            ?? CorrectionOperation.all.first { $0.name == word }?.done ?? Self.notices[word]
+    }
+
+    private static let notices = [
         "retry": "The event is being sent again.",
         "not-failed": "The hook has no failed event.",
-        "undo": "Its rows are restored. The source is paused until its feed differs or you resume it.",
-        "replay": "The kept bodies were read again, and the differences are committed.",
-        "purge": "The source's rows and state are deleted.",
     ]
 }

@@ -116,14 +116,14 @@ struct Pages: Sendable {
             }
             guard let address = try PageAddress(text) else { return missing("There is no such page.") }
             if case .run(let source, let run, let format?, let part) = address {
-                let download = RunDownload(source: source, run: run, format: format, part: part)
-                return try await download.response(self) ?? missing("There is no such run.", at: way)
+                return try await changes(of: run, source, part, as: format)
+                    ?? missing("There is no such run.", at: way)
             }
             if case .outdated = address { return missing("There is no such page.") }
             guard let page = try await page(address) else {
                 return missing("There is no such source, or no such run.", at: way)
             }
-            let done = Query(request)["done"].flatMap { Self.notices[$0] }
+            let done = Query(request)["done"].flatMap(notice)
             return .html(.ok, html(page, at: way, live: Self.live(address, text), done: done))
         }
     }

@@ -163,7 +163,7 @@ struct RunPage {
         let isRest = hasMore && !hasNext || isCut
         let isAll = changes?.hasHistory != true || !isRest
         let lacksHistory = changes?.hasHistory == false && !shown.isEmpty
-        let blocked = blocked.flatMap { $0.view(of: run.source) }
+        let blocked: View? = if case .over(let view)? = blocked { view } else { nil }
         let (first, last, former) = (from + 1, from + shown.count, max(0, from - Self.rowsPerPage))
         return [
             "blocked": blocked, "filters": filters, "hasFilters": hasFilters, "formats": formats, "changes": shown,

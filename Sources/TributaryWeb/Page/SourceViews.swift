@@ -44,19 +44,21 @@ extension SourcePage {
     }
 
     var actions: View {
-        let isDeclared = status.declaration?.isEnabled == true
+        let mayAct = pages.mayChange && status.declaration?.isEnabled == true
+        let offered = mayAct ? SourceOperation.all.filter { $0.button?.isOffered(status.state) == true } : []
+        let buttons: [View] = offered.map {
+            ["id": $0.name, "title": $0.button?.title, "address": PageAddress.path(name, "/" + $0.name)]
+        }
+        let corrections: [View] = CorrectionOperation.all.filter { $0.isOffered(status.declaration) }.map {
+            ["id": $0.name, "title": $0.name.capitalized, "address": PageAddress.path(name, "/" + $0.name)]
+        }
         let review = blockedRun.map { number in
             Link(
                 name: "Review run \(number)" + (blockedCounts.map { ": " + ReviewView.words($0) } ?? ""),
                 address: PageAddress.path(name, "/runs/\(number)"))
         }
         return [
-            "path": PageAddress.path(name), "mayChange": pages.mayChange, "isDeclared": isDeclared, "review": review,
-            "mayBeRefreshed": isDeclared && !status.state.isStopped,
-            "mayBePaused": isDeclared && !status.state.isPaused,
-            "mayBeResumed": isDeclared && status.state.isPaused,
-            "keepsHistory": status.declaration?.keepsHistory == true,
-            "keepsBodies": status.declaration?.keepsBodies == true,
+            "buttons": buttons, "review": review, "corrections": pages.mayChange ? corrections : [View](),
         ]
     }
 
@@ -76,7 +78,8 @@ extension SourcePage {
     var plots: View {
         let periods: [View] = Period.allCases.map {
             [
-                "name": $0.name, "address": options.address(name, period: $0), "isChosen": $0 == options.period,
+                "name": $0.rawValue.capitalized, "address": options.address(name, period: $0),
+                "isChosen": $0 == options.period,
             ]
         }
         let rows: [View] = timeline.spans.compactMap { $0 }.reversed().map { figures in

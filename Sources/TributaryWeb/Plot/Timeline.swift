@@ -109,14 +109,6 @@ struct Sentence {
 enum Period: String, CaseIterable {
     case day, week, all
 
-    var name: String {
-        switch self {
-        case .day: "Day"
-        case .week: "Week"
-        case .all: "All"
-        }
-    }
-
     /// - Parameter first: the time of the first run.
     func start(now: Date, first: Date?) -> Date {
         switch self {

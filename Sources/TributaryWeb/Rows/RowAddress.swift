@@ -42,7 +42,7 @@ struct RowAddress: Sendable, Equatable {
             switch name {
             case "column":
                 // A line of the form that was left empty.
-                column = value.isEmpty ? "" : value
+                column = value
                 if !value.isEmpty { filters.append(RowQuery.Filter(column: value, .equal, "")) }
             case "is", "value":
                 guard let column else { throw Query.Problem("'\(name)' needs a 'column' before it") }
