@@ -83,3 +83,24 @@ struct SourceOperation: Sendable {
         },
     ]
 }
+
+/// A parameter of an operation.
+struct APIParameter: Sendable {
+    /// A type of JSON Schema.
+    enum Kind: String, Sendable { case string, integer, boolean }
+
+    let name: String
+    let meaning: String
+    let kind: Kind
+    /// True where it may be given more than once.
+    let isRepeated: Bool
+    /// True for a part of the path.
+    let isInPath: Bool
+
+    init(
+        _ name: String, _ meaning: String, _ kind: Kind = .string, isRepeated: Bool = false, isInPath: Bool = false
+    ) {
+        (self.name, self.meaning, self.kind) = (name, meaning, kind)
+        (self.isRepeated, self.isInPath) = (isRepeated, isInPath)
+    }
+}
