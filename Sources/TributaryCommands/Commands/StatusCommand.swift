@@ -56,11 +56,8 @@ struct StatusCommand: ProgramCommand {
             configuration = try program.storeConfiguration(options)
         }
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
-        let (file, sources) = (options.configurationFile, sources)
-        var look = StatusLook(configuration, sources: sources, file: file) {
-            try TributaryConfiguration(
-                file: file, parsers: program.parsers, environment: ProcessInfo.processInfo.environment, only: sources)
-        }
+        var look = StatusLook(
+            configuration, sources: sources, file: options.configurationFile, parsers: program.parsers)
         if watch {
             guard isatty(STDIN_FILENO) != 0, Terminal().isInteractive else {
                 throw Failure.usage("--watch needs a terminal that understands control sequences")

@@ -68,9 +68,7 @@ struct ChangeOutput {
     mutating func end() throws {
         guard !json, !isCut else { return }
         try printInserted()
-        let parts = [(counts.inserted, "inserted"), (counts.updated, "updated"), (counts.deleted, "deleted")]
-            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        try Terminal.print(isEmpty ? "no row has changed" : "\(parts.joined(separator: ", "))")
+        try Terminal.print(isEmpty ? "no row has changed" : "\(counts.changedWords)")
     }
 
     private func print(_ text: String, _ color: Terminal.Color) throws {

@@ -38,16 +38,17 @@ enum RunLines {
             [RunOutcome.committed, .unchanged, .notDue, .discarded, .blocked, .cancelled].map { outcome in
                 (reports.count { $0.outcome == outcome } - (outcome == .notDue ? waiting : 0), Figures.word(outcome))
             } + [(waiting, "waiting")]
-        let rows = [
-            (reports.reduce(0) { $0 + $1.counts.inserted }, "inserted"),
-            (reports.reduce(0) { $0 + $1.counts.updated }, "updated"),
-            (reports.reduce(0) { $0 + $1.counts.deleted }, "deleted"),
-        ]
-        func list(_ parts: [(count: Int, word: String)]) -> String {
-            parts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
-        }
-        let changed = list(rows.map { (count: $0.0, word: $0.1) })
-        return "\(Figures.count(reports.count, "source")): \(list(ends))"
+        let outcomes = ends.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
+        let changed = reports.reduce(into: MergeCounts()) { $0 += $1.counts }.changedWords
+        return "\(Figures.count(reports.count, "source")): \(outcomes)"
             + (changed.isEmpty ? "" : "; rows: \(changed)")
+    }
+}
+
+extension MergeCounts {
+    /// The numbers of changed rows, such as `31 inserted, 2 updated`; empty without any.
+    var changedWords: String {
+        [(inserted, "inserted"), (updated, "updated"), (deleted, "deleted")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 }

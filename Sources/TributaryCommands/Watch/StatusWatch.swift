@@ -1,4 +1,5 @@
 import FeedConfiguration
+import FeedParsing
 import Foundation
 import TributaryEngine
 import TributaryStores
@@ -71,21 +72,13 @@ struct StatusLook: Sendable {
     /// The names of the sources; all where there are none.
     private let sources: [String]
     private let file: String
-    private let load: @Sendable () throws -> TributaryConfiguration
+    private let parsers: ParserRegistry
     /// The file's identity, size and time when it was read.
     private var mark: [String]
 
-    /// - Parameters:
-    ///   - file: the path of the configuration.
-    ///   - load: reads it again.
-    init(
-        _ configuration: TributaryConfiguration, sources: [String], file: String,
-        load: @escaping @Sendable () throws -> TributaryConfiguration
-    ) {
-        self.configuration = configuration
-        self.sources = sources
-        self.file = file
-        self.load = load
+    /// - Parameter file: the path of the configuration.
+    init(_ configuration: TributaryConfiguration, sources: [String], file: String, parsers: ParserRegistry) {
+        (self.configuration, self.sources, self.file, self.parsers) = (configuration, sources, file, parsers)
         mark = Self.mark(of: file)
     }
 
@@ -102,7 +95,8 @@ struct StatusLook: Sendable {
     mutating func read() throws -> StatusText {
         let present = Self.mark(of: file)
         if !present.isEmpty, present != mark {
-            configuration = try load()
+            configuration = try TributaryConfiguration(
+                file: file, parsers: parsers, environment: ProcessInfo.processInfo.environment, only: sources)
             mark = present
         }
         let now = Date()

@@ -54,7 +54,8 @@ struct SourceOperation: Sendable {
                 .init("in_advance", "true to accept the next runs of sources that are not blocked.", .boolean),
             ], done: "The documents of the blocked run are being committed; nothing is fetched."
         ) { service, sources, query, isOnPage in
-            let (inAdvance, run) = (try query.flag("in_advance"), try query.number("run").map(Int64.init))
+            let inAdvance = try !isOnPage && query.flag("in_advance")
+            let run = try query.number("run").map(Int64.init)
             guard inAdvance ? run == nil : run != nil && sources.count == 1 else {
                 throw Query.Problem(
                     inAdvance
