@@ -14,17 +14,6 @@ package protocol Fetcher: Sendable {
     ) async throws -> Exchange
 }
 
-extension Fetcher {
-    /// Prepares a request and sends it.
-    ///
-    /// - Throws: ``FetchError``, or `CancellationError`.
-    package func fetch(
-        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
-    ) async throws -> Exchange {
-        try await fetch(request.prepare(), context, validators: validators, movedTo: movedTo)
-    }
-}
-
 extension ExchangeContext {
     /// Waits until a request may be sent: for the pause that the server has requested, and for the rate limit. The wait
     /// does not count as time of the exchange.
