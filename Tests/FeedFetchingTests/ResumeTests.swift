@@ -17,7 +17,6 @@ private struct HastyClock: RunClock {
     func sleep(for duration: Duration) async throws {
         try await clock.sleep(for: duration > .seconds(10) ? duration : min(duration, .milliseconds(5)))
     }
-    func sleep(until date: Date) async throws { try await clock.sleep(until: date) }
     func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
         clock.alarm(after: duration, action)
     }

@@ -33,10 +33,6 @@ final class SimulatedClock: RunClock, @unchecked Sendable {
 
     func sleep(for duration: Duration) async throws { try await loop.sleep(for: duration) }
 
-    func sleep(until date: Date) async throws {
-        try await sleep(for: .seconds(max(0, date.timeIntervalSince(now()))))
-    }
-
     func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
         let timer = loop.after(duration, action)
         return Alarm { [loop] in loop.cancel(timer) }

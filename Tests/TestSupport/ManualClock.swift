@@ -43,8 +43,6 @@ package final class ManualClock: RunClock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    package func sleep(for duration: Duration) async throws { try await sleep(until: now() + duration.seconds) }
-
     package func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
         let end = uptime + duration
         let task = Task {
@@ -55,7 +53,8 @@ package final class ManualClock: RunClock {
         return Alarm { task.cancel() }
     }
 
-    package func sleep(until due: Date) async throws {
+    package func sleep(for duration: Duration) async throws {
+        let due = now() + duration.seconds
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID

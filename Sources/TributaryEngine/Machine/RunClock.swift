@@ -8,10 +8,6 @@ package protocol RunClock: Sendable {
     var uptime: Duration { get }
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration) async throws
-    /// Waits until a date; returns at once if it has passed.
-    ///
-    /// - Throws: `CancellationError`.
-    func sleep(until date: Date) async throws
     /// Does a short action after a time, unless the alarm is cancelled before. Never does it within the call.
     func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm
 }

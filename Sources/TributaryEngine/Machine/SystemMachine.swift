@@ -16,10 +16,6 @@ package struct SystemClock: RunClock {
     package func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
         EngineLoop.alarm(at: .now + duration, action)
     }
-
-    package func sleep(until date: Date) async throws {
-        try await sleep(for: .seconds(max(date.timeIntervalSinceNow, 0)))
-    }
 }
 
 /// The machine's random numbers.
