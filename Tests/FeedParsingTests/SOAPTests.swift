@@ -68,7 +68,7 @@ import Testing
         let reader = DeclarationReader(
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
-        let soap = try #require(SOAPReader(table: reader).read())
+        let soap = try #require(SOAPKeys.all.read(reader))
         return (soap.envelope.value, problems.found.map { "\($0.path): \($0.finding)" })
     }
 
