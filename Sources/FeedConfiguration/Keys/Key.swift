@@ -85,7 +85,7 @@ struct KeyKind<Value: Sendable>: Sendable {
     ///   - finding: what is wrong with a value that stands for nothing.
     ///   - show: returns what a value stands for as it is written in TOML.
     ///   - convert: returns what a value stands for; nil for nothing.
-    func standing<Other>(
+    func parsed<Other>(
         _ finding: @escaping @Sendable (Value) -> String, help: String? = nil,
         show: @escaping @Sendable (Other) -> String? = { _ in nil },
         for convert: @escaping @Sendable (Value) -> Other?

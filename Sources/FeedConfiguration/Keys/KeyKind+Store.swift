@@ -35,7 +35,7 @@ extension KeyKind<InterpolatedText> {
 
 extension KeyKind<EncryptionKey> {
     static var encryptionKey: Self {
-        KeyKind<String>.string.standing(
+        KeyKind<String>.string.parsed(
             { _ in "the key is not 32 bytes in hex" }, help: "`openssl rand -hex 32` makes one"
         ) { EncryptionKey(hexadecimal: $0) }
     }
@@ -44,7 +44,7 @@ extension KeyKind<EncryptionKey> {
 extension KeyKind<HookSecret> {
     static var hookSecret: Self {
         let (least, most) = (HookSecret.lengths.lowerBound, HookSecret.lengths.upperBound)
-        return KeyKind<InterpolatedText>.text.standing(
+        return KeyKind<InterpolatedText>.text.parsed(
             { _ in "a secret is \"whsec_\" and \(least) to \(most) bytes in base 64" },
             help: "`echo whsec_$(openssl rand -base64 32)` makes one"
         ) { HookSecret($0.value) }
@@ -53,7 +53,7 @@ extension KeyKind<HookSecret> {
 
 extension KeyKind<ListenAddress> {
     static var listenAddress: Self {
-        KeyKind<String>.string.standing(
+        KeyKind<String>.string.parsed(
             { "'\($0)' is not an IP address and a port" },
             help: "write \"127.0.0.1:8090\", \"[::1]:8090\" or \"0.0.0.0:8090\""
         ) { ListenAddress($0) }

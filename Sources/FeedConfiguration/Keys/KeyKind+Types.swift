@@ -78,7 +78,7 @@ extension KeyKind<Int> {
     }
 
     static var size: Self {
-        KeyKind<String>.text(.size, "a size such as \"64MiB\"").standing(
+        KeyKind<String>.text(.size, "a size such as \"64MiB\"").parsed(
             { "'\($0)' is not a size" },
             help: "write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; \"\(ByteSize.largestConfigured)\" is the largest",
             show: { "\"\(ByteSize.text($0).replacing(" ", with: ""))\"" }
@@ -88,7 +88,7 @@ extension KeyKind<Int> {
 
 extension KeyKind<Duration> {
     static var duration: Self {
-        KeyKind<String>.text(.duration, "a duration such as \"30s\"").standing(
+        KeyKind<String>.text(.duration, "a duration such as \"30s\"").parsed(
             { "'\($0)' is not a duration" },
             help: "write \"500ms\", \"5s\", \"15m\", \"6h\", \"1d\" or \"3y\"; "
                 + "\"\(Duration.longestConfigured)\" is the longest", show: { "\"\($0.configured)\"" }

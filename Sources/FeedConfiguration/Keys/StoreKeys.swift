@@ -102,9 +102,10 @@ struct HookKeys: KeyGroup {
                 all.run, all.post, lacking: "the hook has no receiver",
                 help: "name a program ('run') or an address ('post')"),
             .key(all.secret, requires: all.post, hint: ": only what is posted is signed"),
-            .key(all.values, requires: all.on, containing: HookEventKind.changed, hint: ", which has rows"),
-            .key(all.format, requires: all.on, containing: HookEventKind.changed, hint: ", which has rows"),
-            .key(all.condition, requires: all.on, containing: HookEventKind.changed, hint: ", which has rows"),
+            .key(all.values, requires: all.on, containing: HookEventKind.changed, hint: ": only this event has rows"),
+            .key(all.format, requires: all.on, containing: HookEventKind.changed, hint: ": only this event has rows"),
+            .key(
+                all.condition, requires: all.on, containing: HookEventKind.changed, hint: ": only this event has rows"),
         ])
 
     let on = Key(
