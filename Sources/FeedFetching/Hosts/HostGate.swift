@@ -54,6 +54,8 @@ package final class HostGate: Sendable {
     /// Returns the origins of runs that have begun to wait for their host's rate limit since the last call.
     package func takeNewlyLimited() -> [Origin] { state.withLock { $0.queues.takeNewlyLimited() } }
 
+    func looking<Value: Sendable>(_ body: (HostQueues) -> Value) -> Value { state.withLock { body($0.queues) } }
+
     // MARK: - Permits
 
     /// Returns the permit of a run that is about to begin, and reserves the host's next request for it.
@@ -286,16 +288,15 @@ package struct HostActivity: Sendable {
 
 extension HostGate {
     /// The activity at each host with an exchange, a waiting run or a rate limit, sorted by name.
-    package var activity: [HostActivity] { state.withLock { $0.queues.activity } }
-}
-
-extension HostQueues {
-    fileprivate var activity: [HostActivity] {
-        Set(hosts.keys).union(rules.pacedKeys).sorted().map { key in
-            let host = hosts[key] ?? Host()
-            return HostActivity(
-                key: key, permits: host.permits, limit: rules.limit(at: key), pace: rules.pace(at: key),
-                waiting: host.arrivals.count + host.senders.count, refused: host.refused)
+    package var activity: [HostActivity] {
+        looking { queues in
+            Set(queues.hosts.keys).union(queues.rules.pacedKeys).sorted().map { key in
+                let host = queues.hosts[key] ?? HostQueues.Host()
+                return HostActivity(
+                    key: key, permits: host.permits, limit: queues.rules.limit(at: key),
+                    pace: queues.rules.pace(at: key),
+                    waiting: host.arrivals.count + host.senders.count, refused: host.refused)
+            }
         }
     }
 }
