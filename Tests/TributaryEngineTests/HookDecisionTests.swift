@@ -140,6 +140,7 @@ import Testing
             ("on = [\"test\"]\nrun = [\"true\"]", ", found 'test'"),
             ("on = []\nrun = [\"true\"]", "never receive an event"),
             ("on = [\"blocked\"]", "the hook has no receiver"),
+            ("on = [\"blocked\"]\nvalues = true\nrun = [\"true\"]", "values: requires \"changed\" in 'on'"),
             ("on = [\"blocked\"]\nrun = []", "the program is missing"),
             ("on = [\"blocked\"]\nrun = \"true\"", "expected an array of strings"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "give only one"),
