@@ -40,12 +40,8 @@ package protocol StoreTables: StagingStore {
     /// Returns the names of tables that the store does not have.
     func missingTables(among names: Set<String>) throws -> [String]
 
-    /// Returns the columns of a table, in lower case; empty if the table does not exist.
-    func columns(of table: String) throws -> Set<String>
-
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
-    /// not exist.
-    func refers(_ column: String, of table: String, to other: String) throws -> Bool
+    /// Returns the present definition of a table; nil if it does not exist.
+    func presentTable(_ name: String) throws -> StoredTable?
 
     /// Returns the mistakes of declarations from which existing tables differ.
     func differences(from definitions: [TableSchema]) throws -> [Mistake]
@@ -94,6 +90,21 @@ package protocol StoreTables: StagingStore {
 
 extension StoreTables {
     package func renewTableInfos(of tables: Set<String>?) throws { try renewTableInfos(of: tables, within: .zero) }
+
+    /// Returns the columns of a table, in lower case; empty if the table does not exist.
+    package func columns(of table: String) throws -> Set<String> {
+        Set(try presentTable(table)?.columns.map { $0.name.lowercased() } ?? [])
+    }
+
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
+    /// not exist.
+    package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
+        guard let table = try presentTable(table) else { return true }
+        return table.foreignKeys.contains { key in
+            key.columns.map { $0.lowercased() } == [column.lowercased()]
+                && key.parentName.lowercased() == other.lowercased()
+        }
+    }
 }
 
 /// The rows of a main store.

@@ -33,10 +33,7 @@ extension LossyStore {
         try store.isPrepared(schema: schema, tables: tables)
     }
     func missingTables(among names: Set<String>) throws -> [String] { try store.missingTables(among: names) }
-    func columns(of table: String) throws -> Set<String> { try store.columns(of: table) }
-    func refers(_ column: String, of table: String, to other: String) throws -> Bool {
-        try store.refers(column, of: table, to: other)
-    }
+    func presentTable(_ name: String) throws -> StoredTable? { try store.presentTable(name) }
     func differences(from definitions: [TableSchema]) throws -> [Mistake] { try store.differences(from: definitions) }
     func historyProblem(of table: String) -> String? { store.historyProblem(of: table) }
     func migrations(to definitions: [TableSchema]) throws -> [TableMigration] { try store.migrations(to: definitions) }

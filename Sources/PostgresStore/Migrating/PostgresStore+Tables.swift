@@ -105,16 +105,6 @@ extension PostgresStore {
         return names.sorted().filter { found[$0].map { !$0.kind.isTable } ?? true }
     }
 
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
-    /// not exist.
-    package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
-        guard let details = try reread(table) else { return true }
-        return details.foreignKeys.contains { key in
-            key.columns.map { $0.lowercased() } == [column.lowercased()]
-                && key.parentName.lowercased() == other.lowercased()
-        }
-    }
-
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     package func checkViews() throws {
         try ask { connection in
@@ -126,11 +116,6 @@ extension PostgresStore {
                 }
             }
         }
-    }
-
-    /// Returns the columns of a table, in lower case; empty if the table does not exist.
-    package func columns(of table: String) throws -> Set<String> {
-        Set(try reread(table)?.columns.map { $0.name.lowercased() } ?? [])
     }
 
     /// Returns the mistakes of declarations from which existing tables differ, and of names that no table can have.
@@ -156,9 +141,8 @@ extension PostgresStore {
         }
     }
 
-    /// Reads the present definition of a table; nil if it does not exist.
-    func reread(_ table: String) throws -> StoredTable? {
-        try ask { try tableDetails.reread([table], in: $0)[table] }
+    package func presentTable(_ name: String) throws -> StoredTable? {
+        try ask { try tableDetails.reread([name], in: $0)[name] }
     }
 }
 

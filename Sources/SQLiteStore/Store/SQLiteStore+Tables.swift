@@ -18,7 +18,7 @@ extension SQLiteStore {
                     // What cannot be used is not made.
                     try refuse(
                         differences(from: definitions)
-                            + definitions.referenceMistakes(isMade: true) { try primaryKey(of: $0) })
+                            + definitions.referenceMistakes(isMade: true) { try presentTable($0)?.primaryKey })
                     let all = Dictionary(definitions.map { ($0.name.lowercased(), $0) }) { first, _ in first }
                     made = try pool.write { db in
                         let made = try definitions.flatMap { try db.prepare($0, among: all) }
@@ -62,8 +62,8 @@ extension SQLiteStore {
     /// - Throws: ``StoreError`` with the mistakes, if there are any.
     private func refuse(_ mistakes: [Mistake]) throws { if !mistakes.isEmpty { throw StoreError(mistakes) } }
 
-    private func primaryKey(of table: String) throws -> [String]? {
-        try pool.unsafeRead { try tableInfos.info(of: table, in: $0)?.primaryKey }
+    package func presentTable(_ name: String) throws -> StoredTable? {
+        try pool.unsafeRead { try tableInfos.info(of: name, in: $0) }
     }
 
     /// Returns true if every table exists, with every column.
@@ -142,18 +142,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
-    /// not exist.
-    package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
-        try pool.unsafeRead { db in
-            guard let info = try tableInfos.info(of: table, in: db) else { return true }
-            return info.foreignKeys.contains { key in
-                key.columns.map { $0.lowercased() } == [column.lowercased()]
-                    && key.parentName.lowercased() == other.lowercased()
-            }
-        }
-    }
-
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     package func checkViews() throws {
         try pool.read { db in
@@ -165,13 +153,6 @@ extension SQLiteStore {
                     throw StoreError(.schema, "the view '\(view)' cannot be read: \(error.message ?? "\(error)")")
                 }
             }
-        }
-    }
-
-    /// Returns the columns of a table, in lower case; empty if the table does not exist.
-    package func columns(of table: String) throws -> Set<String> {
-        try pool.unsafeRead { db in
-            Set(try tableInfos.info(of: table, in: db)?.columns.map { $0.name.lowercased() } ?? [])
         }
     }
 
