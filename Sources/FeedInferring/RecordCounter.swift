@@ -29,20 +29,12 @@ package final class RecordCounter: XMLStreamHandler {
     private final class Path {
         let profile: ElementProfile
         let role: Role?
-        private var children: [Path] = []
-        @exclusivity(unchecked) private var known = NumberedObjects<Path>()
+        @exclusivity(unchecked) var children = NumberedObjects<Path>()
         @exclusivity(unchecked) var attributes: [Int32: [Target]] = [:]
 
         init(_ profile: ElementProfile, _ role: Role?) {
             self.profile = profile
             self.role = role
-        }
-
-        func child(_ name: Int32) -> Path? { known[name]?.takeUnretainedValue() }
-
-        func add(_ child: Path, name: Int32) {
-            children.append(child)
-            known.add(child, number: name)
         }
     }
 
@@ -154,8 +146,8 @@ package final class RecordCounter: XMLStreamHandler {
 
     /// Returns the path of the element that has begun.
     private func next(_ stream: XMLStreamParser) throws -> Path {
-        if let known = path.isEmpty ? root : path.last?.child(stream.nameIndex) { return known }
         let parent = path.last
+        if let known = path.isEmpty ? root : parent?.children[stream.nameIndex]?.takeUnretainedValue() { return known }
         let profile = parent.map { $0.profile.child(stream.name.identity) } ?? document
         guard let profile, profile.name.isSame(as: stream.name) else {
             throw InferenceError(
@@ -163,7 +155,7 @@ package final class RecordCounter: XMLStreamHandler {
                     + "first; it must not change while it is read")
         }
         let found = Path(profile, roles[ObjectIdentifier(profile.surviving)])
-        if let parent { parent.add(found, name: stream.nameIndex) } else { root = found }
+        if let parent { parent.children.add(found, number: stream.nameIndex) } else { root = found }
         return found
     }
 

@@ -3,17 +3,13 @@ protocol XMLListType {
     static var xmlElementType: Any.Type { get }
 }
 
-extension Array: XMLListType {
+extension XMLListType where Self: Sequence {
     static var xmlElementType: Any.Type { Element.self }
 }
 
-extension ContiguousArray: XMLListType {
-    static var xmlElementType: Any.Type { Element.self }
-}
-
-extension Set: XMLListType {
-    static var xmlElementType: Any.Type { Element.self }
-}
+extension Array: XMLListType {}
+extension ContiguousArray: XMLListType {}
+extension Set: XMLListType {}
 
 /// A set. It is written in the order of its elements' texts, because its own order differs from one run to the next.
 protocol XMLSetType {}

@@ -1,8 +1,9 @@
-/// Objects by the numbers of names in the document, looked up for every element. They are not retained.
+/// Objects by the numbers of names in the document, looked up for every element without reference counts.
 ///
 /// The first few are searched one by one, which is faster than a dictionary. Public, because the functions of a package's
 /// own level are not inlined in other modules.
 @frozen public struct NumberedObjects<Object: AnyObject>: ~Copyable {
+    @usableFromInline var all: [Object] = []
     @usableFromInline var few = FlatArray<(number: Int32, object: Unmanaged<Object>)>(capacity: 8)
     @usableFromInline var more: [Int32: Unmanaged<Object>] = [:]
 
@@ -18,6 +19,7 @@
     /// Adds the object of a number that has none.
     @inlinable
     public mutating func add(_ object: Object, number: Int32) {
+        all.append(object)
         if few.count < 16 {
             few.append((number, .passUnretained(object)))
         } else {

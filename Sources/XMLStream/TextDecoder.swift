@@ -155,33 +155,12 @@ package final class TextDecoder {
     /// Returns the length of the longest prefix of whole characters in UTF-8 (The Unicode Standard, table 3-7), and
     /// false if the bytes after it begin no character.
     static func validLength(_ bytes: UnsafeBufferPointer<UInt8>) -> (length: Int, isValid: Bool) {
-        let memory = UnsafeRawBufferPointer(bytes)
-        var index = 0
-        while index < bytes.count {
-            while index + 8 <= bytes.count,
-                memory.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-            { index += 8 }
-            guard index < bytes.count else { break }
-            let length: Int
-            var second: ClosedRange<UInt8> = 0x80...0xBF
-            switch bytes[index] {
-            case 0..<0x80: length = 1
-            case 0xC2...0xDF: length = 2
-            case 0xE0: (length, second) = (3, 0xA0...0xBF)
-            case 0xED: (length, second) = (3, 0x80...0x9F)
-            case 0xE1...0xEF: length = 3
-            case 0xF0: (length, second) = (4, 0x90...0xBF)
-            case 0xF4: (length, second) = (4, 0x80...0x8F)
-            case 0xF1...0xF3: length = 4
-            default: return (index, false)
-            }
-            for place in 1..<length {
-                guard index + place < bytes.count else { return (index, true) }
-                guard (place == 1 ? second : 0x80...0xBF).contains(bytes[index + place]) else { return (index, false) }
-            }
-            index += length
+        do throws(UTF8.ValidationError) {
+            return (try UTF8Span(validating: bytes.span).count, true)
+        } catch {
+            let isCut = error.kind == .truncatedScalar && error.byteOffsets.upperBound == bytes.count
+            return (error.byteOffsets.lowerBound, isCut)
         }
-        return (index, true)
     }
 }
 

@@ -50,14 +50,11 @@ package final class DocumentProfile: XMLStreamHandler {
                 description: "the element <\(name.qualified)> has a name that no path can name "
                     + "(Namespaces in XML 1.0, section 7)")
         }
-        if let parent = open.last {
-            if let known = parent.child(name, number: stream.nameIndex) { return known }
-            try countPath(name)
-            return parent.addChild(name, number: stream.nameIndex)
-        }
+        if let known = open.last?.child(name, number: stream.nameIndex) { return known }
+        try countPath(name)
+        if let parent = open.last { return parent.addChild(name, number: stream.nameIndex) }
         let first = ElementProfile(name: name, parent: nil)
         root = first
-        try countPath(name)
         return first
     }
 

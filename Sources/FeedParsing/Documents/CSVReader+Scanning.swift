@@ -11,7 +11,7 @@ extension CSVReader {
             switch state {
             case .skipping: index = skipLine(text, index)
             case .rowStart:
-                if text[index] == UInt8(ascii: "\n") || text[index] == UInt8(ascii: "\r") {
+                if Self.isLineEnd(text[index]) {
                     endLine(text[index])
                     index += 1
                 } else {
@@ -52,8 +52,7 @@ extension CSVReader {
                 }
                 index += 1
             case .rejected:
-                let rest = text[index...]
-                let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+                let end = text[index...].firstIndex(where: Self.isLineEnd)
                 index = end ?? text.count
                 guard let end else { break }
                 waiting?.place = end
@@ -65,20 +64,16 @@ extension CSVReader {
     }
 
     @inline(__always)
-    private func isEnd(_ byte: UInt8) -> Bool {
-        byte == delimiter || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
-    }
+    private func isEnd(_ byte: UInt8) -> Bool { byte == delimiter || Self.isLineEnd(byte) }
+
+    @inline(__always)
+    private static func isLineEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     private func skipLine(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
-        // The line feed of the line before.
-        if isAfterReturn, text[start] == UInt8(ascii: "\n") {
-            isAfterReturn = false
-            return start + 1
-        }
+        let isOfLineBefore = isAfterReturn && text[start] == UInt8(ascii: "\n")
         isAfterReturn = false
-        guard
-            let end = text[start...].firstIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-        else { return text.count }
+        if isOfLineBefore { return start + 1 }
+        guard let end = text[start...].firstIndex(where: Self.isLineEnd) else { return text.count }
         endLine(text[end])
         linesToSkip -= 1
         if linesToSkip == 0 { state = .rowStart }
@@ -132,7 +127,7 @@ extension CSVReader {
     /// Adds to a quoted field. Its line ends become line feeds, as in XML (XML 1.0, section 2.11).
     private func gatherQuoted(_ part: UnsafeBufferPointer<UInt8>) throws {
         var rest = part[...]
-        while let found = rest.firstIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+        while let found = rest.firstIndex(where: Self.isLineEnd) {
             if found > rest.startIndex { isAfterReturn = false }
             let isSecond = isAfterReturn && part[found] == UInt8(ascii: "\n")
             try gather(UnsafeBufferPointer(rebasing: rest[..<found]))

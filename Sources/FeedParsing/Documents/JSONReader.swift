@@ -247,8 +247,6 @@ final class JSONReader: DocumentReader {
 
     private func endElement() throws { try stream.end(line: line) }
 
-    private func emit(_ text: UnsafeBufferPointer<UInt8>) throws { try stream.text(text, line: line) }
-
     // MARK: - Values
 
     private static func endsLiteral(_ byte: UInt8) -> Bool {
@@ -294,7 +292,7 @@ final class JSONReader: DocumentReader {
 
     private func takeText(_ text: UnsafeBufferPointer<UInt8>, _ isName: Bool) throws {
         try endSurrogate(isName)
-        guard isName else { return try emit(text) }
+        guard isName else { return try stream.text(text, line: line) }
         token.append(contentsOf: text)
         guard token.count <= Self.tokenLimit else {
             throw problem("a name is longer than \(Self.tokenLimit) bytes")
@@ -302,16 +300,10 @@ final class JSONReader: DocumentReader {
     }
 
     private func take(_ scalar: Unicode.Scalar?, _ isName: Bool) throws {
-        let isCharacter =
-            switch scalar?.value ?? 0 {
-            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x10000...: true
-            default: false
-            }
-        let bytes = isCharacter ? scalar.map { Array(String(Character($0)).utf8) } : nil
-        try (bytes ?? Self.replacement).withUnsafeBufferPointer { try takeText($0, isName) }
+        var text = scalar.map { String(Character($0)) } ?? "\u{FFFD}"
+        if XMLText.forbidden(in: text) != nil { text = "\u{FFFD}" }
+        try text.withUTF8 { try takeText($0, isName) }
     }
-
-    private static let replacement = Array("\u{FFFD}".utf8)
 
     private func takeEscape(_ byte: UInt8, _ isName: Bool) throws {
         state = .string(isName: isName)

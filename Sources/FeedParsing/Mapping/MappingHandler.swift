@@ -219,7 +219,9 @@ package final class MappingHandler: XMLStreamHandler {
             try deliver(trimmed(stream.textBytes), capture)
         }
         try whole.deliver(in: stream) { try deliver($0, $1) }
-        if levels[depth] == nil, let instance = soleInstance(at: depth), instance.layout.inherited.isEmpty {
+        if levels[depth] == nil, let instance = instances.last, instance.depth == depth,
+            instance.layout.inherited.isEmpty, instances.count == 1 || instances[instances.count - 2].depth < depth
+        {
             instances.removeLast()
             instance.layout.open.removeLast()
             relateOutwards(instance)
@@ -243,12 +245,6 @@ package final class MappingHandler: XMLStreamHandler {
             relateOutwards(instance)
             try finish(instance, missing)
         }
-    }
-
-    /// Returns the record at a depth, where only one has begun there.
-    private func soleInstance(at depth: Int) -> RecordInstance? {
-        guard let last = instances.last, last.depth == depth else { return nil }
-        return instances.count == 1 || instances[instances.count - 2].depth < depth ? last : nil
     }
 
     /// Ends the document, and stages the records that still wait for a value.

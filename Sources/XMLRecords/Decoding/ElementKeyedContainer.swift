@@ -77,20 +77,10 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: - Values
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key) }
+    // The same for the types of most members, without their layout.
+    func decode<Value: Decodable & XMLConvertible>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try value(key)
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let field = field(key)

@@ -1,5 +1,5 @@
 /// Writes the entries of a dictionary: elements named by their keys, or with their keys in an attribute.
-struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct EntryEncodingContainer<Key: CodingKey>: MemberEncodingContainer {
     let session: EncodingSession
     /// The element that holds the entries.
     let element: OutputElement
@@ -7,22 +7,10 @@ struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// The attribute for the entries' keys; nil if the keys are the entries' names.
     let attribute: String?
 
-    var codingPath: [any CodingKey] { [] }
-
     func encodeNil(forKey key: Key) throws { _ = try entry(key) }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try session.encode(value, to: .element(entry(key)), for: field.elements)
-    }
-
-    func nestedContainer<NestedKey: CodingKey>(
-        keyedBy type: NestedKey.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<NestedKey> {
-        encoder(key, NestedKey.self).container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        encoder(key, Key.self).unkeyedContainer()
     }
 
     func superEncoder() -> any Encoder {
@@ -31,9 +19,7 @@ struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
             layout: session.layout(forKeys: Key.self))
     }
 
-    func superEncoder(forKey key: Key) -> any Encoder { encoder(key, Key.self) }
-
-    private func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
+    func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
         ElementEncoder(
             session: session, destination: .element(session.element { try entry(key) }), field: field.elements,
             layout: session.layout(forKeys: type))

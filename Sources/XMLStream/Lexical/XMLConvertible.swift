@@ -22,6 +22,12 @@ extension XMLConvertible {
     }
 
     public static var xmlDescription: String { "a value of type \(Self.self)" }
+
+    @inline(__always)
+    fileprivate init?(read value: Self?) {
+        guard let value else { return nil }
+        self = value
+    }
 }
 
 extension String: XMLConvertible {
@@ -30,19 +36,13 @@ extension String: XMLConvertible {
 }
 
 extension XMLConvertible where Self: FixedWidthInteger {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.integer(xmlText, as: Self.self) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.integer(xmlText, as: Self.self)) }
     public static var xmlDescription: String { "an integer from \(Self.min) to \(Self.max)" }
 }
 
 extension Int: XMLConvertible {
     // The same as for other types, but concrete, because most of a feed's text is of this type.
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.int(xmlText) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.int(xmlText)) }
 }
 extension Int8: XMLConvertible {}
 extension Int16: XMLConvertible {}
@@ -55,57 +55,38 @@ extension UInt32: XMLConvertible {}
 extension UInt64: XMLConvertible {}
 
 extension Double: XMLConvertible {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.double(xmlText) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.double(xmlText)) }
     public static var xmlDescription: String { "a number" }
 }
 
 extension Float: XMLConvertible {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.double(xmlText) else { return nil }
-        self = Float(value)
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.double(xmlText).map { Float($0) }) }
     public static var xmlDescription: String { "a number" }
 }
 
 extension Decimal: XMLConvertible {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.decimal(xmlText) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.decimal(xmlText)) }
     public static var xmlDescription: String { "a decimal number" }
 }
 
 extension Bool: XMLConvertible {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.boolean(xmlText) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.boolean(xmlText)) }
     public static var xmlDescription: String { "true, false, yes, no, 1 or 0" }
 }
 
 extension Date: XMLConvertible {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.date(xmlText) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.date(xmlText)) }
     public static var xmlDescription: String { "a date as ISO 8601 or RFC 822 write it" }
 }
 
 extension Data: XMLConvertible {
-    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard let value = Lexical.base64(xmlText) else { return nil }
-        self = value
-    }
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(read: Lexical.base64(xmlText)) }
     public static var xmlDescription: String { "base 64" }
 }
 
 extension URL: XMLConvertible {
     public init?(xmlText: UnsafeBufferPointer<UInt8>) {
-        guard !xmlText.isEmpty, let value = URL(string: String(decoding: xmlText, as: UTF8.self)) else { return nil }
-        self = value
+        self.init(read: xmlText.isEmpty ? nil : URL(string: String(decoding: xmlText, as: UTF8.self)))
     }
     public static var xmlDescription: String { "a URL" }
 }
