@@ -41,6 +41,9 @@ final class Internet: @unchecked Sendable {
     private var cutOff: Set<EventLoop.Process> = []
     /// The processes that were paused or cut off once: others may have taken over what was theirs.
     private(set) var delayed: Set<EventLoop.Process> = []
+    /// The hosts that a process has not asked since it was paused or cut off. It may have been about to: then its next request
+    /// there counts from before.
+    private var unasked: [EventLoop.Process: Set<String>] = [:]
     /// The hosts of each process's runs that are not in the store, so that others do not know when it asked them.
     private var unrecorded: [EventLoop.Process: Set<String>] = [:]
     /// The hosts of which a process has once found an address in somebody's own network, with what it has found last.
@@ -115,6 +118,7 @@ final class Internet: @unchecked Sendable {
     func delay(_ process: EventLoop.Process) {
         guard isShared else { return }
         delayed.insert(process)
+        unasked[process] = Set(hosts.keys)
         forgetTraffic(of: process)
     }
 
@@ -159,7 +163,7 @@ final class Internet: @unchecked Sendable {
             let wait = "\(loop.now - last) after the last time, and allows once in \(pace)"
             fail(Finding(.limits, "\(host) is asked by p\(process) \(wait)"))
         }
-        traffic[host]?.last[process] = loop.now
+        if unasked[process]?.remove(host) == nil { traffic[host]?.last[process] = loop.now }
     }
 
     private func daemons(at host: String) -> [EventLoop.Process] {
