@@ -55,14 +55,16 @@ package final class SQLiteStore: MainStore {
         configuration.label = "store"
         configuration.maximumReaderCount = 4
         configuration.busyMode = .callback { lockWait.pause(tries: $0) }
-        configuration.prepareDatabase { db in
+        configuration.prepareDatabase { [log = self.path + "-wal"] db in
             try db.execute(
                 sql: """
                     PRAGMA page_size = 8192; PRAGMA cache_size = -4096; PRAGMA journal_size_limit = 67108864;
                     PRAGMA wal_autocheckpoint = 4000
                     """)
             try db.addRowDigest()
-            if !db.configuration.readonly { try StagingMemory.attach(to: db) }
+            guard !db.configuration.readonly else { return }
+            try db.beginLog(at: log)
+            try StagingMemory.attach(to: db)
         }
         do {
             try OwnMigrations.checkAge(ofStore: self.path, lockWait)
@@ -343,6 +345,23 @@ extension DatabaseQueue {
     fileprivate var resolvedPath: String {
         unsafeRead { db in
             sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? path
+        }
+    }
+}
+
+extension Database {
+    /// Makes sure that the write-ahead log is not empty, by a commit that is synced.
+    ///
+    /// GRDB needs such a log, and would make it by a commit that is not: if the next sync fails, Linux loses what it should have
+    /// written, and later commits of all processes behind it.
+    fileprivate func beginLog(at path: String) throws {
+        var log = stat()
+        guard stat(path, &log) != 0 || log.st_size == 0 else { return }
+        try execute(sql: "PRAGMA journal_mode = WAL; PRAGMA main.synchronous = FULL")
+        try inTransaction(.immediate) {
+            let version = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0
+            try execute(sql: "PRAGMA user_version = \(version)")
+            return .commit
         }
     }
 }
