@@ -63,7 +63,10 @@ struct HookReader {
     }
 
     private func receiver() -> HookDeclaration.Receiver? {
-        if table.has(keys.run) { return table.has(keys.post) ? nil : command().map { .program($0) } }
+        if table.has(keys.run) {
+            let command = command()
+            return table.has(keys.post) ? nil : command.map { .program($0) }
+        }
         return table[keys.post].map { .address($0, secret: table[keys.secret]) }
     }
 

@@ -159,6 +159,40 @@ import Testing
         #expect(found.count == expected.count)
     }
 
+    /// What other rules say of a key that is a mistake already follows from it.
+    @Test(arguments: [
+        ("[hooks.a]\non = [\"chnged\"]\nformat = \"debezium\"\npost = \"https://x.example/h\"", ["hooks.a.on[1]"]),
+        (
+            "[hooks.a]\non = [\"failing\"]\nrun = [\"${UNSET}\"]\npost = \"https://x.example/h\"",
+            ["hooks.a", "hooks.a.run[1]"]
+        ),
+        (
+            """
+            [sources.s]
+            auth = { oauth2 = { token_url = "https://x.example/t", client_id = "c", grant = "refresh_token", refresh_tokn = "a" } }
+            requests = [{ url = "https://x.example/", parser = "ItemsParser" }]
+            """, ["sources.s.auth.oauth2.refresh_tokn"]
+        ),
+        (
+            """
+            [[sources.s.requests]]
+            url = "https://x.example/"
+            [[sources.s.requests.tables]]
+            table = "t"
+            element = "e"
+            key = ["price"]
+            columns = { price = { path = "p", sql = "x", type = "decimal", decimal_separator = "," } }
+            """, ["sources.s.requests[1].tables[1].columns.price"]
+        ),
+    ]) func whatFollowsFromAMistakeIsNone(text: String, places: [String]) async throws {
+        let found = try await problems("[store]\npath = \"s.sqlite\"\nencryption_key = \"\(Self.key)\"\n" + text)
+        #expect(
+            found.compactMap { $0.split(separator: ": ").dropFirst().first.map(String.init) }.sorted() == places,
+            "\(found)")
+    }
+
+    private static let key = Data(repeating: 7, count: 32).base64EncodedString()
+
     @Test func brokenTOMLAndMissingFiles() async throws {
         #expect(try await problems("[store\npath = 1").first?.hasPrefix("1: : this is not TOML") == true)
         #expect(throws: ConfigurationError.self) {

@@ -17,6 +17,12 @@ import Testing
         #expect(svg.contains("data-time=\"2027-01-15T08:15:00Z\" data-form=\"time\">08:15</text>"))
     }
 
+    @Test func minutesAreThoseOfTheClock() {
+        let svg = DueLine([now + 61], now: now + 51).svg
+        #expect(svg.contains("<title>2027-01-15 08:01 UTC: 1 source</title>"))
+        #expect(svg == DueLine([now + 61], now: now + 55).svg)
+    }
+
     @Test func anHourInWhichNothingIsDueHasNoBars() {
         #expect(!DueLine([], now: now).svg.contains("class=\"due\""))
     }

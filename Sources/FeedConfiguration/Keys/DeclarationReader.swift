@@ -112,8 +112,8 @@ final class DeclarationReader {
             if reads { key.check(in: self) }
             if case .requiring(let help) = key.entry.fallback, !has(key) { reportLacking(key.entry, help) }
         }
-        var lacking: Set<String> = []
-        for rule in known.rules { rule.check(self, &lacking) }
+        var mistaken: Set<String> = []
+        for rule in known.rules { rule.check(self, &mistaken) }
         let names = known.names
         for entry in nodes.entries where !names.contains(entry.key) {
             // Further mistakes are counted alone.

@@ -163,9 +163,12 @@ extension KeyKind {
     static func choices<Choice: RawRepresentable<String> & Sendable>(_ known: [Choice]) -> Self
     where Value == [Choice] {
         Self(.choices(known.map(\.rawValue))) { table, name in
-            KeyKind<[String]>.strings.read(table, name)?.enumerated().compactMap { index, word in
+            guard let words = KeyKind<[String]>.strings.read(table, name) else { return nil }
+            let choices = words.enumerated().compactMap { index, word in
                 table.choice(word, among: known, at: table.path.appending(name).appending(index))
             }
+            // Nothing is said of an array whose words are mistakes.
+            return choices.isEmpty && !words.isEmpty ? nil : choices
         }
     }
 }

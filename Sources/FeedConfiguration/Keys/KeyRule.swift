@@ -98,27 +98,32 @@ struct KeyRule: Sendable {
 
     /// Reports what contradicts the rule.
     ///
-    /// - Parameter lacking: the keys of which the table is known to lack one: that others require them follows from it.
-    func check(_ table: DeclarationReader, _ lacking: inout Set<String>) {
+    /// - Parameter mistaken: the keys of which the table is known to lack one, or to have several: what other rules say of them
+    ///   follows from it.
+    func check(_ table: DeclarationReader, _ mistaken: inout Set<String>) {
         switch condition {
         case .atMostOne(let finding):
             let given = given(in: table)
-            guard given.count > 1, let last = given.last else { return }
+            guard given.count > 1, let last = given.last, mistaken.isDisjoint(with: given) else { return }
             let finding = finding ?? Finding(Self.found(given), help: Self.onlyOne)
             table.problems.report(table.path.appending(last), finding)
         case .exactlyOne(let finding):
             let given = given(in: table)
             guard given.count != 1 else { return }
             if given.isEmpty {
-                lacking.formUnion(names)
+                mistaken.formUnion(names)
                 return table.problems.reportLacking(names, at: table.path, finding.text, help: finding.help)
             }
+            mistaken.formUnion(given)
             table.problems.report(table.path, Self.found(given), help: Self.onlyOne)
         case .requires(let hint):
             guard table.isGiven(entries[0]), !entries.dropFirst().contains(where: table.isGiven),
-                lacking.isDisjoint(with: names.dropFirst())
+                mistaken.isDisjoint(with: names.dropFirst())
             else { return }
-            table.report(names[0], "requires \(names.dropFirst().map { "'\($0)'" }.alternatives)\(hint)")
+            let others = Array(names.dropFirst())
+            table.problems.reportLacking(
+                others, at: table.path.appending(names[0]),
+                "requires \(others.map { "'\($0)'" }.alternatives)\(hint)")
         case .requiresValue(let values, let isThere):
             guard table.isGiven(entries[0]) else { return }
             let found = table.writtenText(names[1])
@@ -127,13 +132,17 @@ struct KeyRule: Sendable {
             guard found.map({ !values.contains($0) }) ?? (isThere && !table.isGiven(entries[1])) else { return }
             table.report(names[0], "requires \(names[1]) = \(values.map { "\"\($0)\"" }.alternatives)")
         case .requiresElement(let word, let hint):
-            guard table.isGiven(entries[0]), let words = table.nodes[names[1]]?.array,
-                !words.contains(where: { $0.value.string.map(table.interpolated) == word })
+            guard table.isGiven(entries[0]), let words = table.nodes[names[1]]?.array else { return }
+            let found = words.map { $0.value.string.map(table.interpolated) }
+            // A word that is none of the key's is a mistake of its own.
+            guard found.allSatisfy({ $0.map { entries[1].type.choices?.contains($0) ?? true } ?? false }),
+                !found.contains(word)
             else { return }
             table.report(names[0], "requires \"\(word)\" in '\(names[1])'\(hint)")
         case .valueRequires(let value, let hint, let help):
             guard table.writtenText(names[0]) == value, !table.isGiven(entries[1]) else { return }
-            table.report(names[0], "requires '\(names[1])'\(hint)", help: help)
+            table.problems.reportLacking(
+                [names[1]], at: table.path.appending(names[0]), "requires '\(names[1])'\(hint)", help: help)
         case .valueExcludes(let value, let finding):
             guard table.writtenText(names[0]) == value, table.isGiven(entries[1]) else { return }
             table.problems.report(table.path.appending(names[0]), finding)

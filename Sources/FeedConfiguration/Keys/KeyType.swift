@@ -12,7 +12,7 @@ struct KeyType: Sendable {
 
     /// The type, as the reference writes it.
     let text: String
-    /// The texts of which the value is one; nil for other values.
+    /// The texts of which the value, or each of its elements, is one; nil for other values.
     var choices: [String]?
     /// The keys of the tables that the value has.
     var group: (any KeyGroup.Type)?
@@ -60,7 +60,7 @@ struct KeyType: Sendable {
 
     /// An array of these texts.
     static func choices(_ names: [String]) -> KeyType {
-        KeyType(text: strings.text) { ["type": "array", "items": oneOf(names)] }
+        KeyType(text: strings.text, choices: names) { ["type": "array", "items": oneOf(names)] }
     }
 
     /// True, or one of these texts.

@@ -84,7 +84,8 @@ final class ProblemCollector {
         add(Found(path: path, finding: Finding("unknown key", help: help), isKey: true, meant: meant))
     }
 
-    /// Reports a table that lacks each of some keys. Where one of them is misspelt, that is the only mistake.
+    /// Reports a table that lacks each of some keys, or a key of it that requires one of them. Where one of them is misspelt,
+    /// that is the only mistake.
     func reportLacking(_ keys: [String], at path: TOMLKeyPath, _ finding: String, help: String? = nil) {
         add(Found(path: path, finding: Finding(finding, help: help), lacking: keys))
     }
@@ -150,7 +151,10 @@ final class ProblemCollector {
             meant[problem.path.parent, default: []].insert(key)
         }
         guard !meant.isEmpty else { return found }
-        return found.filter { meant[$0.path]?.isDisjoint(with: $0.lacking) ?? true }
+        return found.filter { problem in
+            // A key that requires another one stands in the same table.
+            [problem.path, problem.path.parent].allSatisfy { meant[$0]?.isDisjoint(with: problem.lacking) ?? true }
+        }
     }
 }
 

@@ -7,21 +7,22 @@ import TributaryEngine
 struct DueLine {
     private static let minutes = 60
     private static let width = 720.0
-    private static let height = 84.0
-    private static let top = 18.0
+    private static let height = 96.0
+    private static let top = 28.0
     private static let bottom = 22.0
     private static let step = width / Double(minutes)
     private static let id = "due-line-title"
 
-    private let now: Date
+    /// The beginning of the first minute.
+    private let start: Date
     private let counts: [Int]
 
     /// - Parameter times: when sources are due, none later than an hour from now.
     init(_ times: [Date], now: Date) {
-        self.now = now
+        start = Date(timeIntervalSinceReferenceDate: (now.timeIntervalSinceReferenceDate / 60).rounded(.down) * 60)
         var counts = Array(repeating: 0, count: Self.minutes)
         for time in times {
-            let minute = time.timeIntervalSince(now) / 60
+            let minute = time.timeIntervalSince(start) / 60
             counts[Int(min(max(minute, 0), Double(Self.minutes - 1)))] += 1
         }
         self.counts = counts
@@ -45,7 +46,7 @@ struct DueLine {
         return SVG.image(Self.width, Self.height, labelledBy: Self.id, body + times)
     }
 
-    private func start(of minute: Int) -> Date { now + Double(minute) * 60 }
+    private func start(of minute: Int) -> Date { start + Double(minute) * 60 }
 
     /// The times below the bars, which our script says in the reader's zone.
     private var times: String {
