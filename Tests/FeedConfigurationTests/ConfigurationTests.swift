@@ -169,7 +169,7 @@ import Testing
         (
             """
             [sources.s]
-            auth = { oauth2 = { token_url = "https://x.example/t", client_id = "c", grant = "refresh_token", refresh_tokn = "a" } }
+            auth = { oauth2 = { token_url = "https://x.example/t", client_id = "c", client_secret = "b", grant = "refresh_token", refresh_tokn = "a" } }
             requests = [{ url = "https://x.example/", parser = "ItemsParser" }]
             """, ["sources.s.auth.oauth2.refresh_tokn"]
         ),
@@ -191,7 +191,7 @@ import Testing
             "\(found)")
     }
 
-    private static let key = Data(repeating: 7, count: 32).base64EncodedString()
+    private static let key = String(repeating: "07", count: 32)
 
     @Test func brokenTOMLAndMissingFiles() async throws {
         #expect(try await problems("[store\npath = 1").first?.hasPrefix("1: : this is not TOML") == true)
