@@ -8,7 +8,7 @@ public import Synchronization
 /// "Call to unlock Mutex on a thread which hasn't acquired the lock". A function of its own has no suspension to cross.
 ///
 /// Public because the optimizer specializes no generic function of another module that is only `package`. In the package it is
-/// ``Mutex``.
+/// `Mutex`.
 public struct LockedValue<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline let mutex: Synchronization.Mutex<Value>
 
