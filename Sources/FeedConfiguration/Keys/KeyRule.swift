@@ -39,7 +39,7 @@ struct KeyRule: Sendable {
     /// The keys exclude each other. The mistake is at the last of those that are there.
     ///
     /// - Parameters:
-    ///   - reason: the finding; by default, the keys that are there.
+    ///   - reason: the finding; nil for one that names the given keys.
     ///   - help: the help on it.
     static func atMostOne(_ keys: any DeclaredKey..., because reason: String? = nil, help: String? = nil) -> Self {
         Self(keys, .atMostOne(reason.map { Finding($0, help: help) }))

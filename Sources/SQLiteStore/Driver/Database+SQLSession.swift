@@ -20,7 +20,7 @@ extension Database: SQLSession {
     private func statement(_ sql: SQLText, _ body: (Statement, StatementArguments) throws -> Void) throws {
         let (text, values) = sql.rendered { _, _ in ("?", true) }
         let statement = try sql.isUsedOnce ? makeStatement(sql: text) : cachedStatement(sql: text)
-        // As optional values, because GRDB reads others by a key path that it makes anew for each statement.
+        // Optional values: GRDB converts an array of others through a key path, which it creates for each statement.
         try body(statement, StatementArguments(values.map { $0.databaseValue as (any DatabaseValueConvertible)? }))
     }
 }

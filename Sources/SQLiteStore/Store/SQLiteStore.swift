@@ -352,8 +352,8 @@ extension DatabaseQueue {
 extension Database {
     /// Makes sure that the write-ahead log is not empty, by a commit that is synced.
     ///
-    /// GRDB needs such a log, and would make it by a commit that is not: if the next sync fails, Linux loses what it should have
-    /// written, and later commits of all processes behind it.
+    /// GRDB needs a log that is not empty, and otherwise writes to it without a sync. If the next sync fails, Linux drops these
+    /// pages, and with them every later commit of any process in the same log.
     fileprivate func beginLog(at path: String) throws {
         var log = stat()
         guard stat(path, &log) != 0 || log.st_size == 0 else { return }

@@ -95,7 +95,7 @@ struct ElementValueContainer: SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { !place.exists || session.tree.isEmpty(place) }
 
-    // The same for strings, numbers and booleans, without their layout.
+    // Strings, numbers and booleans have no layout to look up.
     func decode<Value: Decodable & XMLConvertible>(_ type: Value.Type) throws -> Value {
         try session.value(type, at: place, in: node, for: field)
     }

@@ -77,7 +77,7 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: - Values
 
-    // The same for the types of most members, without their layout.
+    // Strings, numbers and booleans, which most members are, have no layout to look up.
     func decode<Value: Decodable & XMLConvertible>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try value(key)
     }
