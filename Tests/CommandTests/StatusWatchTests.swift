@@ -132,6 +132,8 @@ import Testing
                     "-c", "rm -f '\(log)'; (\(press)) | /usr/bin/script -qefc \"\(line)\" '\(log)'")
                 let text = output.standardOutput
                 #expect(text.contains("\u{1B}[?1049h") && text.contains("1 failing, 1 ok"), "\(text)")
+                // A failed run is a tall bar.
+                #expect(text.contains("RUNS") && text.contains("█") && text.contains("▅"), "\(text)")
                 let end = try #require(text.range(of: "\u{1B}[?1049l"))
                 let after = text[end.upperBound...]
                 #expect(after.contains("ended 0"), "\(text)")

@@ -112,7 +112,7 @@ import Testing
             #expect(
                 Set(states[0].keys) == [
                     "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "state",
-                    "failing_since", "last_good", "stale", "accepted", "wait",
+                    "failing_since", "last_good", "stale", "running", "accepted", "wait",
                 ])
             let wait = states[0]["wait"] as? [String: Any]
             #expect(

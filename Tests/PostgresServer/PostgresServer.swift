@@ -175,6 +175,8 @@ package final class PostgresServer: Sendable {
         var settings = [
             "fsync = off", "full_page_writes = off", "max_connections = 400",
             "shared_buffers = 64MB", "jit = off", "unix_socket_directories = '\(folder)'", "lc_messages = 'C'",
+            // In the folder, too: a server that is killed leaves its segments behind.
+            "dynamic_shared_memory_type = mmap",
             // Tests find the statements of their own database.
             "log_line_prefix = '%m [%p] %d '",
             "listen_addresses = '\(options.listensOnTCP ? "127.0.0.1" : "")'",

@@ -37,7 +37,7 @@ class LossyStore: MainStore, @unchecked Sendable {
     func note(_ report: RunReport) {}
 
     func claim(_ source: String) throws -> (any SourceClaim)? { try reading("claim") { try $0.claim(source) } }
-    func isClaimed(_ source: String) throws -> Bool { try store.isClaimed(source) }
+    func claimed(among sources: [String]) throws -> Set<String> { try store.claimed(among: sources) }
     func holdHook(_ name: String) throws -> Bool { try reading("holdHook") { try $0.holdHook(name) } }
     func releaseHook(_ name: String) throws { try store.releaseHook(name) }
 

@@ -134,10 +134,15 @@ import TributaryStores
                 try $0.sources.recordAttempt(of: "s", number: 1, wait: 60, declared: "", now: now)
             }
             let claim = try #require(try service.store.claim("s"))
-            #expect(try service.store.isClaimed("s"))
-            #expect(try status(fixture, sources)["s"]?.wait == nil)
+            let others = try ["a", "b", "c"].map { try #require(try service.store.claim($0)) }
+            defer { for other in others { other.unlock() } }
+            #expect(try service.store.claimed(among: ["d", "a", "s", "b"]) == ["s", "a", "b"])
+            var found = try #require(try status(fixture, sources)["s"])
+            #expect(found.wait == nil && found.isRunning)
             claim.unlock()
-            #expect(try !service.store.isClaimed("s"))
+            #expect(try service.store.claimed(among: ["d", "a", "s", "b"]) == ["a", "b"])
+            found = try #require(try status(fixture, sources)["s"])
+            #expect(!found.isRunning)
             let declared = try #require(try fixture.configuration(sources)[source: "s"]?.identity)
             try await service.store.writeInGroup {
                 try $0.sources.recordAttempt(of: "s", number: 1, wait: 60, declared: declared, now: now)

@@ -9,10 +9,10 @@ package protocol StoreCommits: AnyObject, Sendable {
     /// - Throws: ``StoreError`` if that cannot be found out.
     func claim(_ source: String) throws -> (any SourceClaim)?
 
-    /// Returns true if a run holds the right to run a source. Writes nothing.
+    /// Returns those of the sources that a run of any process holds the right to run. Writes nothing.
     ///
     /// - Throws: ``StoreError`` if that cannot be found out.
-    func isClaimed(_ source: String) throws -> Bool
+    func claimed(among sources: [String]) throws -> Set<String>
 
     /// Creates the context in which a source's run stages its rows. Only the holder of the source's claim may call it.
     func makeWorkerContext(source: String) -> WorkerContext

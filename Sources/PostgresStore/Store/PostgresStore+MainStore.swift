@@ -21,7 +21,9 @@ extension PostgresStore: MainStore {
         return lease
     }
 
-    package func isClaimed(_ source: String) throws -> Bool { try runners()[source] != nil }
+    package func claimed(among sources: [String]) throws -> Set<String> {
+        try Set(runners().keys).intersection(sources)
+    }
 
     package func makeWorkerContext(source: String) -> WorkerContext { WorkerContext(store: self, source: source) }
 

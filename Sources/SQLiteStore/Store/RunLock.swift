@@ -43,18 +43,26 @@ final class RunLock: SourceClaim {
         try self.init(storePath: storePath, Fingerprint.hash("\u{0}hook " + name), waits: false)
     }
 
-    /// Returns true if a run of a source holds the lock.
-    static func isHeld(for source: String, storePath: String) throws -> Bool {
+    /// Returns those of the sources whose runs hold their locks. Takes two system calls for each lock that is held.
+    static func held(among sources: [String], storePath: String) throws -> Set<String> {
         let path = storePath + "-lock"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0, errno == ENOENT { return false }
+        if descriptor < 0, errno == ENOENT { return [] }
         defer { if descriptor >= 0 { close(descriptor) } }
-        var lock = Self.lock(F_WRLCK, at: position(of: Fingerprint.hash(source)))
-        guard descriptor >= 0, fcntl(descriptor, findLock, &lock) == 0 else {
-            throw StoreError(
-                .unavailable, "the lock file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        var held: Set<off_t> = []
+        // The kernel names one lock of a range, and not always the first.
+        var ranges: [Range<off_t>] = [0..<off_t.max]
+        while let range = ranges.popLast() {
+            var lock = Self.lock(F_WRLCK, at: range.lowerBound, count: off_t(range.count))
+            guard descriptor >= 0, fcntl(descriptor, findLock, &lock) == 0 else {
+                throw StoreError(
+                    .unavailable, "the lock file \(path) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            guard lock.l_type != Int16(F_UNLCK), range.contains(lock.l_start) else { continue }
+            held.insert(lock.l_start)
+            ranges += [range.lowerBound..<lock.l_start, lock.l_start + 1..<range.upperBound].filter { !$0.isEmpty }
         }
-        return lock.l_type != Int16(F_UNLCK)
+        return held.isEmpty ? [] : Set(sources.filter { held.contains(position(of: Fingerprint.hash($0))) })
     }
 
     private init?(storePath: String, _ fingerprint: UInt64, waits: Bool) throws {
@@ -98,12 +106,12 @@ final class RunLock: SourceClaim {
         off_t(truncatingIfNeeded: fingerprint >> 2)
     }
 
-    private static func lock(_ type: Int32, at position: off_t) -> flock {
+    private static func lock(_ type: Int32, at position: off_t, count: off_t = 1) -> flock {
         var lock = flock()
         lock.l_type = Int16(type)
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = position
-        lock.l_len = 1
+        lock.l_len = count
         return lock
     }
 

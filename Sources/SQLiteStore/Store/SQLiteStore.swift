@@ -263,7 +263,9 @@ package final class SQLiteStore: MainStore {
 
     package func claim(_ source: String) throws -> (any SourceClaim)? { try RunLock(store: self, source: source) }
 
-    package func isClaimed(_ source: String) throws -> Bool { try RunLock.isHeld(for: source, storePath: path) }
+    package func claimed(among sources: [String]) throws -> Set<String> {
+        try RunLock.held(among: sources, storePath: path)
+    }
 
     /// Creates the context in which a source's run stages its rows. Only the holder of the source's ``RunLock`` may
     /// call it.

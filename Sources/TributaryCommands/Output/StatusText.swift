@@ -18,6 +18,12 @@ struct StatusText {
     let isDaemonRunning: Bool
     /// The command that has the store to itself, with its process; nil without one.
     var command: String?
+    /// The outcomes of the last runs of the sources that are in view, the latest last: they are shown in place of the
+    /// numbers of failures. Nil for a table without them.
+    var runs: [String: [RunOutcome]]?
+
+    /// The most runs that are shown of a source.
+    static let mostRuns = 8
 
     /// The most sources without a problem that are shown unasked; of more, only their number.
     private static let mostShown = 20
@@ -35,10 +41,14 @@ struct StatusText {
         return counts.map { "\($0.value) \($0.key.word)" }.joined(separator: ", ")
     }
 
+    /// Returns the sources in the order of the table, problems first.
+    func sources(_ selection: Selection) -> [SourceStatus] {
+        problems + (selection == .failing ? [] : status.sources.filter { !$0.isProblem })
+    }
+
     /// Returns the sources, problems first, and what follows them.
     func table(_ selection: Selection, on terminal: Terminal) -> StatusTable {
-        let shown = problems + (selection == .failing ? [] : status.sources.filter { !$0.isProblem })
-        let (heading, rows) = rows(shown, on: terminal).parts(on: terminal)
+        let (heading, rows) = rows(sources(selection), on: terminal).parts(on: terminal)
         return StatusTable(heading: heading, rows: rows, rest: selection == .failing ? [] : rest(on: terminal))
     }
 
@@ -80,23 +90,38 @@ struct StatusText {
         var table = TextTable(
             [
                 ("SOURCE", .left), ("STATE", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
-                ("FAILURES", .right),
+                runs == nil ? ("FAILURES", .right) : ("RUNS", .left),
             ] + (status.daemons == nil ? [] : [("DAEMON", .left)]), flexible: 0)
         for source in sources {
             let state = source.state
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let condition = source.condition
-            let due = source.dueWord ?? RelativeTime.text(max(state.nextDue ?? now, now), now: now)
+            let due =
+                source.isRunning
+                ? "running" : source.dueWord ?? RelativeTime.text(max(state.nextDue ?? now, now), now: now)
             table.add(
                 [
                     .init(state.source), .init(condition.word, Figures.color(condition)), time(state.lastRun),
                     time(state.lastCommit), .init(due),
-                    .init(String(state.failures)),
+                    .init(runs.map { Self.strip($0[state.source] ?? []) } ?? String(state.failures)),
                 ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []),
                 below: (state.note.map { terminal.wrapped($0, .yellow, indent: 4) } ?? [])
                     + (state.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []))
         }
         return table
+    }
+
+    /// Returns a bar for each run, in so many columns as there may be: what failed is tall, what found nothing is low.
+    private static func strip(_ runs: [RunOutcome]) -> String {
+        let bars = runs.suffix(mostRuns).map { outcome in
+            switch outcome {
+            case .discarded, .blocked: "█"
+            case .committed: "▅"
+            case .cancelled: "▃"
+            case .unchanged, .notDue: "▁"
+            }
+        }
+        return bars.joined().padded(to: mostRuns)
     }
 
     private func hooks(on terminal: Terminal) -> [TerminalLine] {

@@ -31,7 +31,14 @@ struct StatusWatch: Sendable {
         defer { window.leave() }
         while true {
             let size = terminal.size ?? (80, 24)
-            screen.table = text.table(screen.onlyFailing ? .failing : .all, on: terminal)
+            let selection: StatusText.Selection = screen.onlyFailing ? .failing : .all
+            let inView = text.sources(selection).dropFirst(screen.offset).prefix(size.lines)
+            do {
+                try look.addRuns(of: inView.map(\.state.source), to: &text)
+            } catch {
+                failure = "\(error)"
+            }
+            screen.table = text.table(selection, on: terminal)
             screen.head = head(text, failure, on: terminal)
             try Terminal.write(Array(screen.frame(height: size.lines).utf8))
             switch try window.wait(until: next) {
@@ -89,6 +96,19 @@ struct StatusLook: Sendable {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return [] }
         let kinds: [FileAttributeKey] = [.systemFileNumber, .size, .modificationDate]
         return kinds.map { attributes[$0].map { "\($0)" } ?? "" } + [path]
+    }
+
+    /// Reads the last runs of those of the sources that are not in the text yet.
+    func addRuns(of sources: [String], to text: inout StatusText) throws {
+        var runs = text.runs ?? [:]
+        let missing = sources.filter { runs[$0] == nil }
+        guard !missing.isEmpty else { return }
+        let named: [(String, Date?)] = missing.map { ($0, nil) }
+        let found = try configuration.withExistingStore { store in
+            try store?.read { try $0.runs.recent(of: named, limit: StatusText.mostRuns, changedSince: text.now) }
+        }
+        for source in missing { runs[source] = found?[source]?.runs.map(\.outcome) ?? [] }
+        text.runs = runs
     }
 
     /// Reads the states, and before them the configuration if its file has changed.

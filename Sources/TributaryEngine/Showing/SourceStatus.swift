@@ -13,6 +13,8 @@ package struct SourceStatus: Sendable, Encodable {
     package let runner: String?
     /// The reason why it sends no request; nil if it waits for its ordinary interval.
     package let wait: SourceWait?
+    /// True while a run is in progress, in any process.
+    package let isRunning: Bool
     /// True if no run has succeeded within `fresh_within`.
     package let isStale: Bool
     /// The permission to exceed its limits that no run has used yet.
@@ -25,10 +27,11 @@ package struct SourceStatus: Sendable, Encodable {
     ///   - now: the time for which staleness is decided.
     init(
         _ declaration: SourceDeclaration?, _ state: SourceState, _ wait: SourceWait?, _ acceptance: Acceptance?,
-        among daemons: SharedDaemons?, now: Date
+        isRunning: Bool, among daemons: SharedDaemons?, now: Date
     ) {
         self.declaration = declaration
         self.wait = wait
+        self.isRunning = isRunning
         // A permission for a blocked run means nothing once the run is over.
         self.acceptance = acceptance.flatMap { $0.run == nil || state.isBlocked ? $0 : nil }
         var state = self.acceptance.map(state.noted) ?? state
@@ -53,7 +56,7 @@ package struct SourceStatus: Sendable, Encodable {
             "last_run": state.lastRun.orNull, "last_commit": state.lastCommit.orNull, "next_due": state.nextDue.orNull,
             "failures": state.failures, "error": state.error.orNull, "note": state.note.orNull, "wait": wait.orNull,
             "declared": declaration == nil ? false : nil, "failing_since": state.failingSince.orNull,
-            "last_good": state.lastGood.orNull, "stale": isStale, "accepted": accepted.orNull,
+            "last_good": state.lastGood.orNull, "stale": isStale, "running": isRunning, "accepted": accepted.orNull,
         ]
         if isShared { (object["daemon"], object["runner"]) = (daemon.orNull, runner.orNull) }
         try object.encode(to: encoder)

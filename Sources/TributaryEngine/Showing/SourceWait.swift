@@ -39,13 +39,14 @@ package struct SourceWait: Sendable, Equatable, Encodable {
 /// Finds the reasons for which sources wait, from the store and, in a daemon, from its pauses at hosts.
 struct SourceWaits {
     private let configuration: TributaryConfiguration
-    private let store: (any MainStore)?
     private let daemons: SharedDaemons?
     /// The ends of the pauses that servers asked for.
     private let pauses: [Origin: Date]
     /// The sources that the servers asked for these pauses.
     private let causes: [Origin: Set<String>]
     private let paces: HostPaceNotes
+    /// The sources with a run in progress, in any process.
+    private let running: Set<String>
     private let isDaemonRunning: Bool
     private let now: Date
 
@@ -58,8 +59,8 @@ struct SourceWaits {
         among daemons: SharedDaemons?, pauses known: [Origin: Date], isDaemonRunning: Bool, now: Date
     ) throws {
         self.configuration = configuration
-        self.store = store
         self.daemons = daemons
+        running = try daemons?.running ?? store?.claimed(among: configuration.sources.map(\.name)) ?? []
         self.isDaemonRunning = daemons.map { !$0.records.isEmpty } ?? isDaemonRunning
         self.now = now
         var pauses: [Origin: Date] = [:]
@@ -75,25 +76,26 @@ struct SourceWaits {
         paces = HostPaceNotes(configuration, states: states, now: now)
     }
 
+    /// Returns true if a run of the source is in progress, in any process.
+    func isRunning(_ source: String) -> Bool { running.contains(source) }
+
     /// Returns the wait that decides when a source sends its next request; nil for its ordinary interval, for a running
     /// source, and for one that is stopped.
-    ///
-    /// - Throws: `StoreError`.
-    func wait(of source: SourceDeclaration, _ state: SourceState) throws -> SourceWait? {
+    func wait(of source: SourceDeclaration, _ state: SourceState) -> SourceWait? {
         guard source.isEnabled, !state.isStopped, !source.isGone(in: state) else { return nil }
         let start = DueTime.start(source, state: state, now: now)
         if let (origin, end) = pause(of: source), end >= start { return atHost(origin, end, source) }
-        guard start <= now else { return try afterLastRun(state, until: start) }
-        if try isRunning(source.name) { return nil }
+        guard start <= now else { return afterLastRun(state, until: start) }
+        if isRunning(source.name) { return nil }
         if let note = paces.note(on: source) { return SourceWait(reason: .pace, until: nil, text: note) }
         guard isDaemonRunning, daemons == nil || daemons?.owner(of: source.name) != nil else { return nil }
         return SourceWait(reason: .slot, until: nil, text: "due: waits for a slot, or for its host")
     }
 
-    private func afterLastRun(_ state: SourceState, until start: Date) throws -> SourceWait? {
+    private func afterLastRun(_ state: SourceState, until start: Date) -> SourceWait? {
         let next = "next attempt \(DueTime.text(start))"
         if state.attempts > 0 {
-            guard try !isRunning(state.source) else { return nil }
+            guard !isRunning(state.source) else { return nil }
             return SourceWait(
                 reason: .process, until: start, text: "the process died during the last run; \(next)")
         }
@@ -139,10 +141,5 @@ struct SourceWaits {
     private func pause(of source: SourceDeclaration) -> (origin: Origin, end: Date)? {
         guard !pauses.isEmpty else { return nil }
         return source.knownOrigins.compactMap { origin in pauses[origin].map { (origin, $0) } }.max { $0.1 < $1.1 }
-    }
-
-    private func isRunning(_ source: String) throws -> Bool {
-        if let daemons { return daemons.runner(of: source) != nil }
-        return try store?.isClaimed(source) ?? false
     }
 }

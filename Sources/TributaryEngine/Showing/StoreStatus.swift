@@ -32,10 +32,11 @@ package struct StoreStatus: Sendable {
         let waits = try SourceWaits(
             configuration, in: store, stored, among: daemons, pauses: pauses, isDaemonRunning: isDaemonRunning, now: now
         )
-        sources = try configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
+        sources = configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
             let state = stored[source.name] ?? SourceState(source: source.name)
             return SourceStatus(
-                source, state, try waits.wait(of: source, state), acceptances[source.name], among: daemons, now: now)
+                source, state, waits.wait(of: source, state), acceptances[source.name],
+                isRunning: waits.isRunning(source.name), among: daemons, now: now)
         }
         guard names.isEmpty else {
             undeclared = []
@@ -43,7 +44,7 @@ package struct StoreStatus: Sendable {
             return
         }
         undeclared = configuration.undeclaredSources(among: stored).compactMap { stored[$0] }.map {
-            SourceStatus(nil, $0, nil, nil, among: daemons, now: now)
+            SourceStatus(nil, $0, nil, nil, isRunning: waits.isRunning($0.source), among: daemons, now: now)
         }
         let states = try configuration.hooks.isEmpty ? [:] : store?.read { try $0.hooks.all() } ?? [:]
         hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
@@ -63,11 +64,12 @@ package struct StoreStatus: Sendable {
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         let waits = try SourceWaits(
             configuration, in: store, among: daemons, pauses: pauses, isDaemonRunning: true, now: now)
-        let wait = try declaration.flatMap { try waits.wait(of: $0, state) }
+        let wait = declaration.flatMap { waits.wait(of: $0, state) }
         let acceptance = try declaration.flatMap { declaration in
             try store.read { try $0.acceptances.acceptance(of: declaration.name, at: now) }
         }
-        return SourceStatus(declaration, state, wait, acceptance, among: daemons, now: now)
+        return SourceStatus(
+            declaration, state, wait, acceptance, isRunning: waits.isRunning(state.source), among: daemons, now: now)
     }
 
     /// Returns the object that `status --json` prints.
@@ -100,6 +102,9 @@ package struct SharedDaemons: Sendable {
 
     /// Returns the name of the daemon that runs a source; nil if no daemon declares it.
     package func owner(of source: String) -> String? { shares.owner(of: source).flatMap(name) }
+
+    /// The sources with a run in progress.
+    var running: Set<String> { Set(runners.keys) }
 
     /// Returns the name of the process that is running a source; nil if none is.
     package func runner(of source: String) -> String? { runners[source].map { name($0) ?? "no daemon" } }

@@ -13,6 +13,11 @@ struct TablePage {
     /// The place of the last row shown, where there are more.
     let next: RowPlace?
     let facet: View?
+    /// The number of all rows that match, for people; nil where counting takes too long.
+    let count: String?
+
+    /// The most rows that are counted.
+    private static let mostCounted = 100_000
 
     /// Reads what the page shows; blocks its thread.
     ///
@@ -23,7 +28,25 @@ struct TablePage {
         self.table = table
         self.address = address
         (rows, next) = try Self.rows(address, limit: Self.rowsPerPage, in: store)
+        count =
+            next == nil && address.after == nil && address.limit == nil
+            ? rows.count.grouped : try Self.count(address.query(limit: Self.mostCounted), in: store)
         facet = try address.facet.map { try TableFacet.view($0, of: table, address, in: store) }
+    }
+
+    /// Counts the rows of a query up to its limit; blocks its thread.
+    ///
+    /// - Returns: the number for people; nil if counting takes longer than a second, or the table is gone.
+    /// - Throws: `StoreError`.
+    static func count(_ query: RowQuery, in store: any StoreBrowsing) throws -> String? {
+        do {
+            var query = query
+            query.limit += 1
+            let count = try store.browse(within: .seconds(1)) { try $0.count(query) }
+            return count < query.limit ? count.grouped : "more than \((query.limit - 1).grouped)"
+        } catch is RowQuery.Problem {
+            return nil
+        }
     }
 
     /// Returns up to a number of rows, fewer where they are large, and the place after which there are more.
@@ -82,7 +105,7 @@ struct TablePage {
             "path": RowAddress.path(table.name), "sources": View.sources(table.sources),
             "conditions": conditions, "sorts": columns(chosen: sorted),
             "isDescending": address.order?.isDescending == true, "columns": headings, "rows": rows,
-            "isEmpty": rows.isEmpty, "facet": facet,
+            "isEmpty": rows.isEmpty, "facet": facet, "count": count.map { $0 == "1" ? "1 row" : $0 + " rows" },
             "formats": FileFormat.links { all.address($0) }, "first": first, "next": following,
         ]
     }

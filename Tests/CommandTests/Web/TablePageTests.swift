@@ -34,6 +34,16 @@ import Testing
                 prices.count == 600 && prices == prices.sorted(by: >) && rows.prefix(600).allSatisfy { $0.price != nil }
             )
 
+            for (address, count) in [
+                ("/tables/news", "<p>904 rows</p>"), ("/tables/news?limit=10", "<p>904 rows</p>"),
+                ("/tables/news?column=price&is=null", "<p>304 rows</p>"),
+                ("/tables/news?column=id&is=eq&value=r1", "<p>1 row</p>"),
+                ("/tables", "data-label=\"Rows\">904</span>"),
+            ] {
+                let page = try await fixture.page.get(address).body
+                #expect(page.contains(count), "\(address): \(page)")
+            }
+
             // Page by page, as a reader follows the links.
             var next: String? = "/tables/news?sort=price&order=desc"
             var links: [String] = []

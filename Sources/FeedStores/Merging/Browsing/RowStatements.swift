@@ -69,6 +69,16 @@ struct RowStatements {
             """
     }
 
+    /// Returns the statement for the number of a query's rows, up to its limit.
+    ///
+    /// - Throws: ``RowQuery/Problem``.
+    func statement(countOf query: RowQuery, _ shape: BrowsedTable) throws -> SQLText {
+        let conditions = try query.filters.map { try condition($0, query, shape) }
+        return """
+            SELECT count(*) FROM (SELECT 1 FROM \(table.sql) m\(conditions.whereClause) LIMIT \(bind: query.limit)) AS counted
+            """
+    }
+
     /// Returns the statement for the row of a key.
     ///
     /// - Throws: ``RowQuery/Problem``.

@@ -113,6 +113,14 @@ package struct TableReader {
         return ValueCounts(values: values, rows: rows)
     }
 
+    /// Returns the number of a query's rows, up to its limit.
+    ///
+    /// - Throws: ``RowQuery/Problem``.
+    package func count(_ query: RowQuery) throws -> Int {
+        let (stored, shape) = try needed(query.table)
+        return try session.int(RowStatements(stored, dialect).statement(countOf: query, shape).once) ?? 0
+    }
+
     /// Returns a row; nil if it does not exist.
     ///
     /// - Throws: ``RowQuery/Problem``.
