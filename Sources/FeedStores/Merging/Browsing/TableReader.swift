@@ -118,7 +118,8 @@ package struct TableReader {
     /// - Throws: ``RowQuery/Problem``.
     package func count(_ query: RowQuery) throws -> Int {
         let (stored, shape) = try needed(query.table)
-        return try session.int(RowStatements(stored, dialect).statement(countOf: query, shape).once) ?? 0
+        let statement = try RowStatements(stored, dialect).statement(countOf: query, shape)
+        return try session.int64(statement.once).map { Int($0) } ?? 0
     }
 
     /// Returns a row; nil if it does not exist.
