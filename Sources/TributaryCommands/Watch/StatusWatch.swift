@@ -1,5 +1,7 @@
 import FeedConfiguration
+import FeedModel
 import FeedParsing
+import FeedStores
 import Foundation
 import TributaryEngine
 import TributaryStores
