@@ -88,7 +88,7 @@ public final class SyncService: Service {
             perSource: configuration.metricsPerSource, declared: configuration.watched)
         let hosts = HostGate(
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
-        hosts.close(try store.read { try $0.waits.busyHosts() }, now: clock.now())
+        hosts.close(try store.read { try $0.waits.busyHosts(at: start) }, now: clock.now())
         let executor = EngineExecutor(threads)
         var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,

@@ -85,12 +85,12 @@ import TributaryEngine
             let presence = try daemon.claim()
             defer { presence.release() }
             // Not even root can remove what another file system is mounted on, nor a folder by unlink(2).
-            let path = folder.file("store.sqlite-refresh/1.request")
-            try Data("[\"s\"]".utf8).write(to: URL(fileURLWithPath: path))
+            let path = folder.file("store.sqlite-refresh/1.message")
+            try JSONEncoder().encode(DaemonFolder.Message.refresh(["s"])).write(to: URL(fileURLWithPath: path))
             let bind = try? Tool("mount", ["--bind", path, path], in: folder)
             guard let bind, await bind.end() == 0 else { return }
-            #expect(daemon.takeRequests() == ["s"])
-            #expect(daemon.takeRequests() == nil)
+            #expect(daemon.takeMessages() == [.refresh(["s"])])
+            #expect(daemon.takeMessages() == [])
             let unbind = try Tool("umount", [path], in: folder)
             #expect(await unbind.end() == 0)
         }
@@ -117,7 +117,7 @@ import TributaryEngine
         }
     }
 
-    /// SIGUSR1 would end what is no daemon.
+    /// SIGUSR2 would end what is no daemon.
     @Test func aCommandThatHasTheStoreIsNotSignalled() async throws {
         try await withStore { (folder, program, daemon) async throws in
             #expect(try await program.run("pause", "s").status == 0)

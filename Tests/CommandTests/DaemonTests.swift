@@ -236,6 +236,26 @@ import Testing
         }
     }
 
+    /// After seven failures, the daemon would wait for two minutes.
+    @Test func theDaemonGoesOnFromASyncThatSucceeds() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            let sources = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
+            let header = "[sources.directory]\n"
+            try #require(sources.contains(header))
+            try fixture.folder.write(
+                sources.replacing(/cache += "[^"]+"\n/, with: "").replacing(header, with: header + "cache = \"2s\"\n"),
+                to: "sources.toml")
+            for _ in 0..<7 { #expect(try await fixture.program.run("sync", "directory", "--force").status == 1) }
+            try await withDaemon(fixture) { _, lines in
+                _ = try await wait(&lines, for: "Running")
+                fixture.serve("a", contacts: 5)
+                let sync = try await fixture.program.run("sync", "directory", "--force")
+                #expect(sync.status == 0 && sync.standardError.isEmpty, "\(sync)")
+                _ = try await wait(&lines, for: "directory: unchanged")
+            }
+        }
+    }
+
     @Test func aStoreThatIsDeletedEndsTheDaemonWithAnErrorThatSystemdRestarts() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 5)

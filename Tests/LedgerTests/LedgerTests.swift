@@ -192,7 +192,9 @@ import Testing
             commit.busyHost = ("https://b.example", now + 200, 100)
             _ = try await store.commit(commit) { 0 }
             // The first pause ended before the second began.
-            #expect(try store.read { try $0.waits.busyHosts() } == ["https://b.example": now + 200])
+            #expect(try store.read { try $0.waits.busyHosts(at: now + 100) } == ["https://b.example": now + 200])
+            // A daemon whose clock is 40 seconds behind: the server asked for 100.
+            #expect(try store.read { try $0.waits.busyHosts(at: now + 60) } == ["https://b.example": now + 160])
             try store.write { try $0.sources.forgetGone(["s", "t"]) }
             #expect(try store.read { try $0.sources.state(of: "s") }.gone == nil)
             #expect(try store.read { try $0.sources.state(of: "s") }.nextDue == nil)
@@ -251,8 +253,8 @@ import Testing
                 try store.read { try $0.sources.state(of: "waiting") }.nextDue.map {
                     abs($0.timeIntervalSince(far)) < 1
                 } == true)
-            #expect(
-                try store.read { try $0.waits.busyHosts() }.values.map { abs($0.timeIntervalSince(far)) < 1 } == [true])
+            let pauses = try store.read { try $0.waits.busyHosts(at: far) }
+            #expect(pauses.values.map { abs($0.timeIntervalSince(far)) < 1 } == [true])
             try store.write { try $0.waits.cut(to: now, from: now) }
             func due(_ source: String) throws -> Double? {
                 try store.read { try $0.sources.state(of: source) }.nextDue.map {
@@ -262,7 +264,7 @@ import Testing
             #expect(try ["waiting", "old", "oldest", "right"].map(due) == [60, 90, 604_800, 30])
             #expect(try store.read { try $0.sources.state(of: "old") }.wait.map { abs($0 - 90) < 0.001 } == true)
             #expect(try store.read { try $0.sources.state(of: "asked") }.askedUntil == now + 604_800)
-            #expect(try store.read { try $0.waits.busyHosts() } == ["https://a.example": now + 120])
+            #expect(try store.read { try $0.waits.busyHosts(at: far) } == ["https://a.example": now + 120])
             // By the former clock, 20 of the 60 seconds were left.
             try await store.writeInGroup { try $0.waits.cut(to: now - 1000, from: now + 40) }
             #expect(try due("waiting") == -980)

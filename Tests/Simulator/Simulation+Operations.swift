@@ -143,6 +143,10 @@ extension Simulation {
         guard let name = scenario.sources.randomElement(using: &random)?.name else { return }
         let (isFirst, minutes) = (random.oneIn(2), Double(Int.random(in: 0...60, using: &random)))
         loop.note("\(operation.rawValue) of \(operation == .secondProcess ? names.joined(separator: ", ") : name)")
+        // Of a store on a server, the daemons hear of runs through the server.
+        if operation == .secondProcess, !scenario.isShared {
+            ran = (names.isEmpty ? scenario.sources.map(\.name) : names, node)
+        }
         try begin(on: node) { service, clock, threads in
             switch operation {
             case .undo:

@@ -104,7 +104,7 @@ extension Simulation {
     private func replaceAll(_ left: DurableFiles.Left? = nil) throws {
         let dead = nodes.compactMap(\.daemon) + [second].compactMap(\.self)
         for daemon in dead { end(daemon) }
-        second = nil
+        (second, ran) = (nil, nil)
         for node in nodes {
             (node.daemon, node.isStopping) = (nil, false)
             node.forgetBlow()
@@ -140,5 +140,10 @@ extension Simulation {
         guard let second, second.hasEnded else { return }
         second.close()
         self.second = nil
+        guard let (sources, node) = ran.take(), let daemon = node.living else { return }
+        loop.add(
+            { [loop] in
+                do { try daemon.service.noteRuns(of: sources) } catch { loop.note("no runs: \(error)") }
+            }, daemon.process)
     }
 }

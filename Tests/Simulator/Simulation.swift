@@ -45,6 +45,8 @@ package final class Simulation {
     let nodes: [Node]
     /// A process that runs a command once, beside the daemons.
     var second: Daemon?
+    /// The sources that it runs, and the machine of the daemon that hears of it.
+    var ran: (sources: [String], node: Node)?
     /// The number of processes so far.
     var processes = 0
     /// The number of folders so far in which the daemons' files were, each a copy of the one before.

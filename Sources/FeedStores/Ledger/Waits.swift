@@ -7,12 +7,13 @@ package struct Waits: LedgerPart {
     /// The longest wait that a server may ask for, in seconds, and the assumed length of a stored wait without one.
     private static let longest = 604_800
 
-    /// Returns the origins that asked for a pause, with the end of each pause.
-    package func busyHosts() throws -> [String: Date] {
+    /// Returns the origins that asked for a pause, with the end of each pause. From `now`, no pause is longer than the
+    /// origin asked for, even if a daemon whose clock is ahead recorded it.
+    package func busyHosts(at now: Date) throws -> [String: Date] {
         var hosts: [String: Date] = [:]
         try session.forEachRow(of: "SELECT \(columns(OwnTables.hosts.reader)) FROM \(dialect.host)") { row in
             let host = try read(OwnTables.hosts.reader, row)
-            hosts[host.origin] = host.notBefore
+            hosts[host.origin] = min(host.notBefore, now + (host.wait ?? Double(Self.longest)))
             return true
         }
         return hosts

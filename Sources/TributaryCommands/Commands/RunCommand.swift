@@ -37,7 +37,7 @@ struct RunCommand: ProgramCommand {
         let configuration = try program.writingConfiguration(options)
         let logger = Logger.console(logLevel)
         // Signals are trapped before other processes can find this one: until then, their default action would end it.
-        let trapped = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
+        let trapped = await UnixSignalsSequence(trapping: .sighup, .sigusr1, .sigusr2)
         let folder = DaemonFolder(configuration)
         let presence = try folder?.claim()
         defer { presence?.release() }

@@ -36,6 +36,7 @@ struct SyncRun {
                 }
             }
         }
+        tellDaemon(reports)
         try display.check()
         if !json, reports.count > 1 {
             do {
@@ -46,5 +47,16 @@ struct SyncRun {
         }
         // A source that waits after a failure has an error, too.
         return reports.allSatisfy { $0.error == nil }
+    }
+
+    /// Tells the daemon of a store in a file what was run: a store on a server tells it itself.
+    private func tellDaemon(_ reports: [RunReport]) {
+        let ran = reports.filter { $0.outcome != .notDue }.map(\.source)
+        guard !ran.isEmpty, let folder = DaemonFolder(configuration) else { return }
+        do {
+            try folder.noteRuns(of: ran)
+        } catch {
+            Failure.warn("the daemon does not know of these runs, and keeps its own times: \(error)")
+        }
     }
 }

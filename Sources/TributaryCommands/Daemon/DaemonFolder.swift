@@ -11,11 +11,19 @@ import TributaryEngine
 #endif
 
 /// The files through which the daemon of a store in a file is found and asked. `STORE-daemon` holds its process id and is
-/// locked while it lives; `restore` locks it, too, and adds its name. `STORE-refresh/` takes the names of sources to
-/// refresh, in a file for each request.
+/// locked while it lives; `restore` locks it, too, and adds its name. `STORE-refresh/` takes the messages of other processes,
+/// each in a file. SIGUSR2 makes the daemon read them.
 final class DaemonFolder: Sendable {
+    /// What another process asks of the daemon, or tells it.
+    enum Message: Codable, Equatable {
+        /// Sources to refresh now; none mean all.
+        case refresh([String])
+        /// Sources that the other process has run.
+        case ran([String])
+    }
+
     private let storePath: String
-    /// Requests that were taken and could not be removed, by their files' names.
+    /// Messages that were taken and could not be removed, by their files' names.
     private let taken = Mutex<Set<String>>([])
 
     /// - Returns: nil for a store on a server, where several daemons may run, and find each other.
@@ -25,7 +33,7 @@ final class DaemonFolder: Sendable {
     }
 
     private var presencePath: String { storePath + "-daemon" }
-    private var requestsPath: String { storePath + "-refresh" }
+    private var messagesPath: String { storePath + "-refresh" }
 
     /// The process that has the store to itself.
     struct Holder: Sendable, Equatable, CustomStringConvertible {
@@ -53,11 +61,11 @@ final class DaemonFolder: Sendable {
     struct Presence: Sendable {
         fileprivate let descriptor: Int32
         fileprivate let path: String
-        fileprivate let requestsPath: String
+        fileprivate let messagesPath: String
 
         func release() {
-            // Stays where requests are in it, which the next daemon drops.
-            rmdir(requestsPath)
+            // Stays where messages are in it, which the next daemon drops.
+            rmdir(messagesPath)
             unlink(path)
             // Closed alone, the lock would last while a process is being started that has the descriptor, too.
             flock(descriptor, LOCK_UN)
@@ -82,10 +90,10 @@ final class DaemonFolder: Sendable {
         write(descriptor, text, text.count)
         if command == nil {
             // Made by whoever asks first, it would be that user's, and nothing could be removed from it.
-            try? StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
+            try? StoreMode.makeFolder(at: messagesPath, besideStore: storePath)
             _ = takeRequests()
         }
-        return Presence(descriptor: descriptor, path: presencePath, requestsPath: requestsPath)
+        return Presence(descriptor: descriptor, path: presencePath, messagesPath: messagesPath)
     }
 
     /// Locks the file of the daemon's presence. Whoever only looks whether a daemon runs, as `status` does, has it locked for
@@ -125,33 +133,48 @@ final class DaemonFolder: Sendable {
     /// Hands names of sources to the daemon and signals it. No names mean all sources.
     ///
     /// - Returns: the daemon's process id.
-    func requestRefresh(_ sources: [String]) throws -> Int32 {
+    func requestRefresh(_ sources: [String]) throws -> Int32 { try send(.refresh(sources)) }
+
+    /// Tells the daemon that this process has run sources, so that the daemon knows when they are due. Does nothing where
+    /// none runs.
+    func noteRuns(of sources: [String]) throws {
+        guard isDaemonRunning else { return }
+        do {
+            _ = try send(.ran(sources))
+        } catch {
+            // The next daemon reads the store.
+            guard isDaemonRunning else { return }
+            throw error
+        }
+    }
+
+    private func send(_ message: Message) throws -> Int32 {
         guard let holder = holder() else { throw RefreshRequest.nobody(storePath) }
         guard holder.isDaemon, let process = holder.process else {
             throw Failure.failed("no daemon runs on \(storePath), which \(holder) has; wait for its end")
         }
-        let name = requestsPath + "/" + UUID().uuidString
+        let name = messagesPath + "/" + UUID().uuidString
         do {
             try asDaemonsUser {
                 let manager = FileManager.default
-                if !manager.fileExists(atPath: requestsPath) {
-                    try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
+                if !manager.fileExists(atPath: messagesPath) {
+                    try StoreMode.makeFolder(at: messagesPath, besideStore: storePath)
                 }
-                // Renamed into place, so that the daemon never reads half a request.
-                try JSONEncoder().encode(sources).write(
+                // Renamed into place, so that the daemon never reads half a message.
+                try JSONEncoder().encode(message).write(
                     to: URL(fileURLWithPath: name + ".part"), options: .withoutOverwriting)
-                try manager.moveItem(atPath: name + ".part", toPath: name + ".request")
+                try manager.moveItem(atPath: name + ".part", toPath: name + ".message")
             }
         } catch let failure as Failure {
             throw failure
         } catch {
             // A daemon that ends removes the folder.
             guard self.holder() == holder else { throw RefreshRequest.nobody(storePath) }
-            throw Failure.failed("\(requestsPath) cannot be written: \(error.localizedDescription)")
+            throw Failure.failed("\(messagesPath) cannot be written: \(error.localizedDescription)")
         }
-        guard kill(process, SIGUSR1) == 0 else {
+        guard kill(process, SIGUSR2) == 0 else {
             let reason = String(cString: strerror(errno))
-            try? FileManager.default.removeItem(atPath: name + ".request")
+            try? FileManager.default.removeItem(atPath: name + ".message")
             throw Failure.failed("process \(process) cannot be signalled: \(reason)")
         }
         return process
@@ -182,29 +205,24 @@ final class DaemonFolder: Sendable {
     /// True if a daemon runs on the store.
     var isDaemonRunning: Bool { holder()?.isDaemon ?? false }
 
-    /// Removes and returns every request that has been handed over. One that cannot be removed is returned once.
-    ///
-    /// - Returns: the sources of the requests behind a SIGUSR1; nil for all, also where none was handed over.
-    func takeRequests() -> [String]? {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: requestsPath)) ?? []
-        var names: [String] = []
-        for file in files.sorted() where file.hasSuffix(".request") {
-            let path = requestsPath + "/" + file
-            let sources = FileManager.default.contents(atPath: path).flatMap {
-                try? JSONDecoder().decode([String].self, from: $0)
+    /// Removes and returns every message that has been handed over; none if an earlier signal has taken it. One that cannot
+    /// be removed is returned once.
+    func takeMessages() -> [Message] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: messagesPath)) ?? []
+        return files.sorted().filter { $0.hasSuffix(".message") }.compactMap { file in
+            let path = messagesPath + "/" + file
+            let message = FileManager.default.contents(atPath: path).flatMap {
+                try? JSONDecoder().decode(Message.self, from: $0)
             }
-            guard let sources else {
+            guard let message else {
                 try? FileManager.default.removeItem(atPath: path)
-                continue
+                return nil
             }
             if unlink(path) != 0 {
-                // If the file is gone, an earlier signal has taken it.
-                guard errno != ENOENT, taken.withLock({ $0.insert(file).inserted }) else { continue }
+                guard errno != ENOENT, taken.withLock({ $0.insert(file).inserted }) else { return nil }
             }
-            if sources.isEmpty { return nil }
-            names += sources
+            return message
         }
-        return names.isEmpty ? nil : names
     }
 
     /// Returns the process that holds the lock; nil without one.

@@ -4,11 +4,12 @@ import ServiceLifecycle
 import TributaryEngine
 import UnixSignals
 
-/// Handles signals: SIGHUP reloads the configuration, SIGUSR1 refreshes the requested sources, or all.
+/// Handles signals: SIGHUP reloads the configuration, SIGUSR1 refreshes all sources, SIGUSR2 reads the messages of other
+/// processes.
 struct SignalService: Service {
     let signals: UnixSignalsSequence
     let service: SyncService
-    /// nil where several daemons may run, who get the names of sources through the store.
+    /// nil where several daemons may run, who get messages through the store.
     let folder: DaemonFolder?
     let systemd: SystemdNotifier
     let logger: Logger
@@ -18,7 +19,11 @@ struct SignalService: Service {
         // After READY, others may send signals.
         systemd.ready(status: "running")
         for await signal in signals.cancelOnGracefulShutdown() {
-            if signal == .sighup { await reload() } else { refresh() }
+            switch signal {
+            case .sighup: await reload()
+            case .sigusr1: refresh(nil)
+            default: for message in folder?.takeMessages() ?? [] { await take(message) }
+            }
         }
     }
 
@@ -35,8 +40,19 @@ struct SignalService: Service {
         systemd.ready(status: "running")
     }
 
-    private func refresh() {
-        let names = folder?.takeRequests()
+    private func take(_ message: DaemonFolder.Message) async {
+        switch message {
+        case .refresh(let names): refresh(names.isEmpty ? nil : names)
+        case .ran(let names):
+            do {
+                try await SystemThreads().run { [service] in try service.noteRuns(of: names) }
+            } catch {
+                logger.warning("Runs of other processes cannot be read", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func refresh(_ names: [String]?) {
         if let names {
             logger.notice("Refreshing", metadata: ["sources": "\(names.joined(separator: ","))"])
         } else {

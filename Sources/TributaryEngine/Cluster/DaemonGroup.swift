@@ -229,7 +229,8 @@ actor DaemonGroup {
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
         guard !free.isEmpty else { return 0 }
-        hosts.close(try store.read { try $0.waits.busyHosts() }, now: clock.now())
+        let now = clock.now()
+        hosts.close(try store.read { try $0.waits.busyHosts(at: now) }, now: now)
         ownership.add(free)
         scheduler.assign(free, standings.compactMapValues(\.state))
         return free.count

@@ -64,7 +64,7 @@ struct SourceWaits {
         self.isDaemonRunning = daemons.map { !$0.records.isEmpty } ?? isDaemonRunning
         self.now = now
         var pauses: [Origin: Date] = [:]
-        for (text, end) in try store?.read({ try $0.waits.busyHosts() }) ?? [:] {
+        for (text, end) in try store?.read({ try $0.waits.busyHosts(at: now) }) ?? [:] {
             if let origin = Origin(text) { pauses[origin] = end }
         }
         // Those of this process are measured by its uptime, so that they differ a little at each look.
