@@ -56,16 +56,6 @@ extension SyncService {
         return resumed
     }
 
-    /// Reads from the store when sources are due that another process has run. Blocks its thread.
-    ///
-    /// - Throws: `StoreError`.
-    package func noteRuns(of sources: [String]) throws {
-        let states = try store.read { ledger in
-            try sources.reduce(into: [:]) { $0[$1] = try ledger.sources.state(of: $1) }
-        }
-        scheduler.updateDueTimes(from: states)
-    }
-
     /// Refreshes sources now, in all daemons of the store; all sources for an empty array. Blocks its thread.
     ///
     /// - Throws: `StoreError`.

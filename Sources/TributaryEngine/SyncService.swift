@@ -269,6 +269,16 @@ public final class SyncService: Service {
     /// Requests a refresh of sources now, regardless of their cache intervals; all sources for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
+    /// Reads from the store when sources are due that another process has run. Blocks its thread.
+    ///
+    /// - Throws: `StoreError`.
+    package func noteRuns(of sources: [String]) throws {
+        let states = try store.read { ledger in
+            try sources.reduce(into: [:]) { $0[$1] = try ledger.sources.state(of: $1) }
+        }
+        scheduler.updateDueTimes(from: states)
+    }
+
     /// Returns after a pass of the running service's scheduler.
     public func heartbeat() async { await scheduler.heartbeat() }
 

@@ -91,7 +91,7 @@ final class DaemonFolder: Sendable {
         if command == nil {
             // Made by whoever asks first, it would be that user's, and nothing could be removed from it.
             try? StoreMode.makeFolder(at: messagesPath, besideStore: storePath)
-            _ = takeRequests()
+            _ = takeMessages()
         }
         return Presence(descriptor: descriptor, path: presencePath, messagesPath: messagesPath)
     }
