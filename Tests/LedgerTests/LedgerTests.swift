@@ -180,6 +180,31 @@ import Testing
         }
     }
 
+    /// The run began while the feed was held back, and ends after it was resumed.
+    @Test func aRunDoesNotTakeAResumeBack() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            func undone() throws -> String? { try store.read { try $0.sources.state(of: "s") }.undone }
+            var undo = Commit.of("s")
+            undo.report.kind = .undo
+            undo.state.undone = "{}"
+            var held = Commit.of("s")
+            held.state.undone = "{}"
+            _ = try await store.commit(Commit.of("s")) { 0 }
+            for _ in 0..<2 {
+                _ = try await store.commit(undo) { 0 }
+                _ = try await store.commit(held) { 0 }
+                #expect(try undone() == "{}")
+                #expect(try store.write { try $0.sources.resume(["s"]) } == ["s"])
+                _ = try await store.commit(held) { 0 }
+                #expect(try undone() == nil)
+            }
+            _ = try await store.commit(undo) { 0 }
+            // The feed differs from the undone one.
+            _ = try await store.commit(Commit.of("s")) { 0 }
+            #expect(try undone() == nil)
+        }
+    }
+
     @Test func goneSourcesAreForgottenAndBusyHostsKnown() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             var commit = Commit.of("s")

@@ -46,7 +46,7 @@ extension Ledger {
         } else {
             run.id = try session.all(writing) { try $0.int64(0) }.first.flatMap(\.self) ?? 0
             guard run.id > 0 else { return nil }
-            let upsert = try sources.upsert(commit.state, endsClaim: commit.endsClaim)
+            let upsert = try sources.upsert(commit)
             isWritten = try !session.all(upsert) { $0.string(0) }.isEmpty
             if let change = acceptances.change(commit.acceptance, of: source, run: "\(bind: run.id)") {
                 try session.execute(change)
@@ -63,7 +63,7 @@ extension Ledger {
     }
 
     private func recording(_ commit: Commit, by writing: SQLText) throws -> SQLText {
-        let upsert = try sources.upsert(commit.state, endsClaim: commit.endsClaim)
+        let upsert = try sources.upsert(commit)
         let change = acceptances.change(commit.acceptance, of: commit.report.source, run: "(SELECT id FROM run)")
         let use: SQLText = change.map { ", used AS (\($0))" } ?? ""
         return """

@@ -168,13 +168,20 @@ package struct SourceStates: LedgerPart {
         }
     }
 
-    /// Returns the statement that writes the state of a source, and returns a row unless the source is run under a lease
-    /// that another process has taken over. It renews the lease, or gives it up with the end of the claim.
-    func upsert(_ state: SourceState, endsClaim: Bool) throws -> SQLText {
-        let upsert = try OwnTables.sources.upsert(of: [state], dialect.tables)
+    /// Returns the statement that writes the state of a commit's source, and returns a row unless the source is run under
+    /// a lease that another process has taken over. It renews the lease, or gives it up with the end of the claim.
+    func upsert(_ commit: Commit) throws -> SQLText {
+        let state = commit.state
+        var upsert = try OwnTables.sources.upsert(of: [state], dialect.tables)
+        if commit.report.kind == .undo {
+            upsert = "\(upsert), undone = \(bind: state.undone)"
+        } else if state.undone == nil {
+            upsert = "\(upsert), undone = NULL"
+        }
+        // A run that is still held back writes nothing there: ``resume(_:)`` may have ended the undo meanwhile.
         guard let lease = ledger.leases?.lease(of: state.source) else { return "\(upsert) RETURNING source" }
         let change: SQLText =
-            endsClaim ? "holder = NULL, held_until = NULL" : "held_until = \(dialect.now(plus: Leases.seconds))"
+            commit.endsClaim ? "holder = NULL, held_until = NULL" : "held_until = \(dialect.now(plus: Leases.seconds))"
         return "\(upsert), \(change) WHERE \(lease.isLast) RETURNING source"
     }
 

@@ -136,7 +136,7 @@ package enum OwnTables {
             "consecutive runs during which the process died; at three the source is paused", initially: .zero)
         t.column(
             "undone", \.undone, "as JSON: the versions of the undone feed, which are not committed again",
-            isCleaned: true)
+            isWritten: false)
         t.column(
             "paused_at", \.pausedAt,
             "when [`pause`](Commands.md#pause) paused the source; nothing is fetched until `resume`",
