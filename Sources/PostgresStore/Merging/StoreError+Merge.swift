@@ -33,7 +33,7 @@ extension StoreError {
         }
         if isCircle, let constraint = error.constraint {
             message +=
-                "; its rows and those that they refer to refer to each other: declare the foreign key '\(constraint)' "
+                "; if the feed has that row, the rows refer to each other: declare the foreign key '\(constraint)' "
                 + "DEFERRABLE, so that it is checked at the end of the commit"
         }
         message += hint
