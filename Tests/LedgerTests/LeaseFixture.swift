@@ -14,7 +14,7 @@ struct LeaseFixture {
         let store: any MainStore
         let leases: any LeaseStore
 
-        func claim(_ source: String) throws -> (any SourceClaim)? { try leases.lease(of: source) }
+        func claim(_ source: String) throws -> (any SourceClaim)? { try leases.lease(of: source, at: nil) }
 
         func close() throws { try store.close() }
 

@@ -36,7 +36,9 @@ class LossyStore: MainStore, @unchecked Sendable {
     /// Takes note of a run that was recorded.
     func note(_ report: RunReport) {}
 
-    func claim(_ source: String) throws -> (any SourceClaim)? { try reading("claim") { try $0.claim(source) } }
+    func claim(_ source: String, at origin: String?) throws -> (any SourceClaim)? {
+        try reading("claim") { try $0.claim(source, at: origin) }
+    }
     func claimed(among sources: [String]) throws -> Set<String> { try store.claimed(among: sources) }
     func holdHook(_ name: String) throws -> Bool { try reading("holdHook") { try $0.holdHook(name) } }
     func releaseHook(_ name: String) throws { try store.releaseHook(name) }

@@ -22,8 +22,8 @@ final class SharedLossyStore: LossyStore, SharedStore, @unchecked Sendable {
 
     // MARK: - Leases
 
-    override func claim(_ source: String) throws -> (any SourceClaim)? {
-        guard let lease = try shared.lease(of: source) else { return nil }
+    override func claim(_ source: String, at origin: String?) throws -> (any SourceClaim)? {
+        guard let lease = try shared.lease(of: source, at: origin) else { return nil }
         keep()
         return lease
     }

@@ -5,9 +5,11 @@ package import FeedStaging
 package protocol StoreCommits: AnyObject, Sendable {
     /// Takes the right to run a source, which one run in one process holds at a time.
     ///
+    /// - Parameter origin: the server that the run asks first; nil if it asks none. Daemons that share the store know it
+    ///   from then on, even if they do not declare the source.
     /// - Returns: nil while another run holds it.
     /// - Throws: ``StoreError`` if that cannot be found out.
-    func claim(_ source: String) throws -> (any SourceClaim)?
+    func claim(_ source: String, at origin: String?) throws -> (any SourceClaim)?
 
     /// Returns those of the sources that a run of any process holds the right to run. Writes nothing.
     ///
@@ -51,6 +53,12 @@ package protocol StoreCommits: AnyObject, Sendable {
 }
 
 extension StoreCommits {
+    /// Takes the right to run a source, for work that asks no server.
+    ///
+    /// - Returns: nil while another run holds it.
+    /// - Throws: ``StoreError`` if that cannot be found out.
+    package func claim(_ source: String) throws -> (any SourceClaim)? { try claim(source, at: nil) }
+
     /// Records a run that has no rows to merge.
     package func commit(_ commit: Commit, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
         try await self.commit(commit, merging: nil, stop: Stop(), seconds: seconds)

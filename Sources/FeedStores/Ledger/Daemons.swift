@@ -95,7 +95,8 @@ package struct Daemons: LedgerPart {
         ) { row in
             let state = try read(reader, row)
             standings[state.source] = SourceStanding(
-                state: try row.bool(count) == true ? state : nil, isRunElsewhere: try row.bool(count + 1) ?? false)
+                state: try row.bool(count) == true ? state : nil, origin: state.origin,
+                isRunElsewhere: try row.bool(count + 1) ?? false)
             return true
         }
         return standings

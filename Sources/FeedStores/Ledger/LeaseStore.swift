@@ -34,14 +34,15 @@ extension LeaseStore {
 
     /// Claims the right to run a source.
     ///
+    /// - Parameter origin: the server that the run asks first; nil if it asks none.
     /// - Returns: nil while another run holds it, in this process or another.
     /// - Throws: `StoreError`
-    package func lease(of source: String) throws -> SourceLease? {
+    package func lease(of source: String, at origin: String?) throws -> SourceLease? {
         guard leases.begin(source) else { return nil }
         var number: Int64?
         let asked = leases.uptime
         defer { leases.end(source, number, asked: asked) }
-        number = try withLeases(.claim) { try $0.sources.take(source, leases.holder) }
+        number = try withLeases(.claim) { try $0.sources.take(source, leases.holder, at: origin) }
         return number.map { SourceLease(source, number: $0, in: self) }
     }
 

@@ -41,6 +41,8 @@ package protocol SharedStore: MainStore {
 package struct SourceStanding: Sendable {
     /// nil for a source that never ran.
     package var state: SourceState?
+    /// The server that its last run asks or asked first, even if the run has not ended.
+    package var origin: String?
     /// True while a run of another daemon holds the source, even of one that died a moment ago.
     package var isRunElsewhere: Bool
 }

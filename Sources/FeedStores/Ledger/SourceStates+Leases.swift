@@ -3,7 +3,7 @@ extension SourceStates {
     /// Takes the lease on a source that nobody else holds. A row that another transaction has locked is not waited for.
     ///
     /// - Returns: the number of the lease; nil while another process holds it.
-    func take(_ source: String, _ holder: String) throws -> Int64? {
+    func take(_ source: String, _ holder: String, at origin: String?) throws -> Int64? {
         let end = dialect.now(plus: Leases.seconds)
         // Our own name in the table is that of a lease which was not given up in time, or whose claim was not answered.
         let free: SQLText = """
@@ -14,12 +14,13 @@ extension SourceStates {
             )
             """
         let taking: SQLText = """
-            UPDATE \(dialect.source) AS s SET holder = \(bind: holder), lease = s.lease + 1, held_until = \(end)
+            UPDATE \(dialect.source) AS s SET holder = \(bind: holder), lease = s.lease + 1, held_until = \(end),
+                origin = coalesce(\(bind: origin), s.origin)
             FROM free WHERE s.source = free.name RETURNING lease
             """
         let adding: SQLText = """
-            INSERT INTO \(dialect.source) (source, holder, lease, held_until)
-            SELECT CAST(\(bind: source) AS text), CAST(\(bind: holder) AS text), 1, \(end)
+            INSERT INTO \(dialect.source) (source, holder, lease, held_until, origin)
+            SELECT CAST(\(bind: source) AS text), CAST(\(bind: holder) AS text), 1, \(end), CAST(\(bind: origin) AS text)
             WHERE NOT EXISTS (SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: source))
             ON CONFLICT (source) DO NOTHING RETURNING lease
             """

@@ -13,10 +13,10 @@ extension PostgresStore: MainStore {
         func unlock() {}
     }
 
-    package func claim(_ source: String) throws -> (any SourceClaim)? {
+    package func claim(_ source: String, at origin: String?) throws -> (any SourceClaim)? {
         if planning != nil { return PlanClaim() }
         try scratch.make()
-        guard let lease = try lease(of: source) else { return nil }
+        guard let lease = try lease(of: source, at: origin) else { return nil }
         leaseKeeper.keep(self)
         return lease
     }

@@ -261,7 +261,9 @@ package final class SQLiteStore: MainStore {
     /// The folder of scratch databases and hand-over files: beside the store, on the same file system.
     package let workFolder: String
 
-    package func claim(_ source: String) throws -> (any SourceClaim)? { try RunLock(store: self, source: source) }
+    package func claim(_ source: String, at origin: String?) throws -> (any SourceClaim)? {
+        try RunLock(store: self, source: source)
+    }
 
     package func claimed(among sources: [String]) throws -> Set<String> {
         try RunLock.held(among: sources, storePath: path)

@@ -222,7 +222,7 @@ actor DaemonGroup {
         var standings = try standings(of: sources)
         // Another daemon may just have run sources that are no longer declared here.
         for (source, standing) in try store.standings(of: nil) where groups[source] == nil {
-            guard let origin = standing.state?.origin.flatMap(Origin.init) else { continue }
+            guard let origin = standing.origin.flatMap(Origin.init) else { continue }
             groups[source] = DeclaredSources.group(of: rules.key(of: origin))
             standings[source] = standing
         }

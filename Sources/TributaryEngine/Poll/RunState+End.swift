@@ -113,7 +113,7 @@ extension RunState {
             : DueTime.state(
                 after: ending.outcome, error: ending.error, source: source, last: stored,
                 startedAt: startedAt, now: now, hints: hints, jitter: environment.random.fraction())
-        next.origin = source.firstOrigin.flatMap { $0.isFile ? nil : $0.description }
+        next.origin = source.askedOrigin
         // Expired rows are committed while the feed is still the undone one.
         next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
         if let feed = UndoneFeed(next.undone) {

@@ -167,6 +167,9 @@ extension RunState {
 }
 
 extension SourceDeclaration {
+    /// The server that a run asks first, as the store keeps it; nil if it asks none, or if only a response names it.
+    var askedOrigin: String? { firstOrigin.flatMap { $0.isFile ? nil : $0.description } }
+
     /// The origins of the requests, and of the servers that issue their tokens, as far as no response names them.
     var knownOrigins: [Origin] { requests.flatMap { [$0.knownOrigin, $0.tokenOrigin].compactMap(\.self) } }
 }

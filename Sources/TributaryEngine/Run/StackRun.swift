@@ -112,7 +112,7 @@ struct StackRun: Sendable {
         while true {
             let claimed = try await environment.queryStore {
                 [source, store = environment.store, clock = environment.clock] () throws -> Claimed? in
-                guard let claim = try store.claim(source.name) else { return nil }
+                guard let claim = try store.claim(source.name, at: source.askedOrigin) else { return nil }
                 do {
                     let lookedAt = clock.uptime
                     let (stored, known) = try store.states(of: source.name)
