@@ -211,6 +211,10 @@ struct TokenRequest {
                 throw FetchError(
                     .status, "\(subject) refused the refresh token: \(error)\(description); \(login.renewal)")
             }
+            if RetryAfter.statuses.contains(status) {
+                throw FetchError(
+                    .status, "\(subject) answered \(status): \(error)\(description); it is asked again later")
+            }
             throw FetchError(
                 .status,
                 "\(subject) refused the client: \(error)\(description); check the request's 'oauth2'")

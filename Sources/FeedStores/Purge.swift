@@ -8,6 +8,8 @@ package struct Purge: Sendable {
     package var keys: DeclaredKeys
     /// The rows that the source mirrors alone: they are its own, whatever the changelog still knows.
     package var mirrored: [ScopedRows]
+    /// The rows that other declared sources mirror: they stay, whoever has written them.
+    package var kept: [ScopedRows] = []
     /// The run as which the purge is recorded. It forgets the states of all requests.
     package var commit: Commit
     /// The digest of the deletions that the user confirmed; nil without one.
@@ -22,10 +24,6 @@ package struct Purge: Sendable {
         self.commit = commit
     }
 
-    /// Returns the scopes of a table that the source mirrors alone.
-    package func scopes(of table: String) -> [[String: String]] {
-        mirrored.filter { $0.table.lowercased() == table.lowercased() }.map(\.scope)
-    }
 }
 
 /// The rows of a table that a purge has deleted, and those that it has left.
@@ -46,6 +44,8 @@ package struct PurgedTable: Sendable, Equatable {
 package struct PurgeReport: Sendable {
     package var tables: [PurgedTable] = []
     package var run: RunReport
+    /// The other sources that write tables of which rows were deleted: they are due, and fetch their feeds in full.
+    package var refetched: Set<String> = []
     /// The source's last commit before; 0 if it has none.
     package var lastCommit: Int64 = 0
 

@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    @Test func aServerThatIsBusyAtALaterPageIsAskedAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let isBusy = Mutex(true)
+            fixture.server.route("/p") { request in
+                guard request.query.contains("t=2") else { return StubServer.response(200, Self.page("1", token: "2")) }
+                let refuses = isBusy.withLock { isBusy in
+                    defer { isBusy = false }
+                    return isBusy
+                }
+                guard !refuses else { return StubServer.response(429, "", ["Retry-After": "1"]) }
+                return StubServer.response(200, Self.page("2", token: nil))
+            }
+            let report = try await sync(fixture, "page = { token = \"/r/next\", parameter = \"t\" }")
+            #expect(report.counts.inserted == 2, "\(report)")
+            #expect(fixture.server.requests("/p").map(\.query) == ["", "t=2", "t=2"])
+        }
+    }
+
     @Test(arguments: [
         ("body = { json = { size = 2, cursor = 0 } }", "{\"cursor\":7,\"size\":2}"),
         ("body = { json = { size = 2 } }", "{\"cursor\":\"7\",\"size\":2}"),

@@ -417,6 +417,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", ", on_error = \"skip\""])
+    func noMessageHasTheValueOfAnEncryptedColumn(rule: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = table(
+                "t", "r", #"key = ["id"]"#,
+                columns: "id = \"@id\"\npin = { path = \"@pin\", type = \"integer\", encrypted = true\(rule) }")
+            let key = String(repeating: "0f", count: 32)
+            fixture.server.document("/feed", "<f><r id='1' pin='1'/><r id='2' pin='geheim'/></f>")
+            let reports = try await fixture.sync(
+                "encryption_key = \"${KEY}\"\n[sources.s]\n[[sources.s.requests]]\nurl = \"URL/feed\"\n" + mapping,
+                environment: ["KEY": key])
+            let report = try #require(reports.first)
+            #expect("\(report)".contains("column 'pin' of table 't': the value, which is not shown"), "\(report)")
+            #expect(!"\(report)".contains("geheim"), "\(report)")
+            #expect(try fixture.rows("SELECT * FROM tributary_run").filter { $0.contains("geheim") } == [])
+            #expect(try fixture.rows("SELECT * FROM tributary_source").filter { $0.contains("geheim") } == [])
+        }
+    }
+
     @Test(.onEachStore) func aNewColumnIsAddedAndAChangedTypeOrKeyIsRefused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let document = "<f><r id='1' a='2' b='3'/></f>"

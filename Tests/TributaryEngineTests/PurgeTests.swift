@@ -83,6 +83,27 @@ import TributaryStores
         }
     }
 
+    /// A renamed source is another one. Its first run finds the rows of the former name, and writes none.
+    @Test(arguments: ["mirror", "upsert"]) func theRowsOfARenamedSource(sync: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]), etag: "\"1\"")
+            let (former, renamed) = (Self.source("s", "sync = \"\(sync)\""), Self.source("t", "sync = \"\(sync)\""))
+            try await fixture.sync(former)
+            #expect(try await fixture.sync(renamed).first?.counts.unchanged == 2)
+            let report = try purge(fixture, renamed)
+            let table = try #require(report.tables.first)
+            guard sync == "upsert" else {
+                #expect(table.deleted == 0 && table.shared == 2 && report.refetched.isEmpty)
+                #expect(try fixture.rows("SELECT id FROM thing ORDER BY id") == ["1", "2"])
+                return
+            }
+            #expect(table.deleted == 2 && report.refetched == ["t"])
+            // It is due, and fetched in full.
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_source WHERE next_due IS NULL") == ["1"])
+            #expect(try await fixture.sync(renamed).first?.counts.inserted == 2)
+        }
+    }
+
     @Test func theRecordsThatItsRunsLeftOutAreDeleted() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<items><item id='1'/><item name='n'/></items>")

@@ -184,12 +184,15 @@ extension RecordLayout {
         }
         func mistake(_ advice: String) -> MappingError {
             let path = column.writtenPath
+            // What is encrypted in the store is in no message.
+            let shown = column.isEncrypted ? nil : found
             return MappingError(
                 table: mapping.table, column: column.name,
                 element: "<\(mapping.writtenElement)>" + key(of: instance, but: slot),
-                line: instance.line, found: found,
+                line: instance.line, found: shown,
                 expected: found != nil
-                    ? converter.expectation + (found.map(converter.advice) ?? "")
+                    ? (shown.map { converter.expectation + converter.advice(on: $0) }
+                        ?? "the value, which is not shown because the column is encrypted, is not \(converter.expectation)")
                     : "the \(isKey[slot] ? "key" : "required value") is missing"
                         + (column.isDerived ? ", its expression gives NULL" : "")
                         + (path.isEmpty ? "" : ": the record has no '\(path)'\(advice)"))

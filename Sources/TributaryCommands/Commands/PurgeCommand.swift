@@ -51,6 +51,8 @@ struct PurgeCommand: ProgramCommand {
             purge.shown = trial.digest
         }
         let report = try store.purge(purge, isTrial: false)
+        let refetched = report.refetched.filter { configuration[source: $0]?.isEnabled == true }.sorted()
+        if !refetched.isEmpty { _ = try RefreshRequest(configuration: configuration).sendIfPossible(refetched) }
         let left = configuration.removeBodies(of: source)
         try output.show(object(report)) {
             Self.lines(report, isDone: true).map { TerminalLine($0) }
@@ -68,14 +70,17 @@ struct PurgeCommand: ProgramCommand {
         let tables = report.tables.map { table -> JSONObject in
             ["table": table.name, "deleted": table.deleted, "shared": table.shared, "unknown": table.unknown]
         }
-        return ["source": source, "deleted": report.run.counts.deleted, "tables": tables]
+        return [
+            "source": source, "deleted": report.run.counts.deleted, "tables": tables,
+            "refetched": report.refetched.sorted(),
+        ]
     }
 
     /// Returns a line for each table, for people.
     ///
     /// - Parameter isDone: false where the report is of what would be done.
     private static func lines(_ report: PurgeReport, isDone: Bool) -> [String] {
-        report.tables.sorted { $0.name < $1.name }.map { table in
+        let lines = report.tables.sorted { $0.name < $1.name }.map { table in
             var parts = [
                 "table '\(table.name)': \(Figures.count(table.deleted, "row")) \(isDone ? "deleted" : "to delete")"
             ]
@@ -88,5 +93,11 @@ struct PurgeCommand: ProgramCommand {
             }
             return parts.joined(separator: "; ")
         }
+        guard !report.refetched.isEmpty else { return lines }
+        let names = report.refetched.sorted().joined(separator: ", ")
+        let (writes, fetches) =
+            report.refetched.count == 1 ? ("writes", "fetches its") : ("write", "fetch their")
+        let will = report.refetched.count == 1 ? "will fetch its" : "will fetch their"
+        return lines + ["\(names), which \(writes) these tables, too, \(isDone ? fetches : will) feeds in full"]
     }
 }

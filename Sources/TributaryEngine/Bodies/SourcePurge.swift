@@ -20,9 +20,12 @@ extension TributaryConfiguration {
             report: report, requests: [], state: SourceState(source: source),
             forgottenKeys: states.filter { $0.source == source }.map(\.state.key))
         var purge = Purge(source: source, keys: DeclaredKeys(self, parsers: parsers), commit: commit)
-        for (owner, state) in states where owner == source {
-            let declared = self[source: source]?.requests.first { $0.key == state.key }
-            for table in state.tables {
+        for (owner, state) in states {
+            let declared = self[source: owner]?.requests.first { $0.key == state.key }
+            for table in state.tables where owner != source && declared?.mirrors(table) == true {
+                purge.kept.append(ScopedRows(table: table, scope: state.scope))
+            }
+            for table in state.tables where owner == source {
                 // The stored state of an undeclared request only says whether it mirrors a table.
                 let mirrors = declared.map { $0.mirrors(table) } ?? (state.sync == .mirror && state.tables.count == 1)
                 let isShared = try states.contains { owner, other in

@@ -61,7 +61,8 @@ struct FurtherPage {
     /// Returns the remark on a path that is that of another format; nil if it may be right.
     static func noteOnFormat(of request: RequestDeclaration, _ response: FeedResponse) -> String? {
         guard let (key, written) = request.paging.flatMap(path), response.mediaType.hasSuffix("json"),
-            !written.hasPrefix("/json")
+            let root = written.split(separator: "/", omittingEmptySubsequences: false).dropFirst().first,
+            !["json", "*", ""].contains(root)
         else { return nil }
         return "\(key) '\(written)' found nothing on page 1; paths of JSON begin with /json"
     }

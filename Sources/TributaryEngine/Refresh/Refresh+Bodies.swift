@@ -80,10 +80,7 @@ extension Refresh {
             // A page after the first may be empty.
             request.allowsEmpty = true
             context.clock?.page = RunError.name(ofPage: page + 1, of: request, run.source.requests[index])
-            exchange = try await onPage(page + 1, of: request, index) {
-                request.forEach == nil
-                    ? try await environment.fetch(request, context) : try await fetchObeying(request, context)
-            }
+            exchange = try await onPage(page + 1, of: request, index) { try await fetchObeying(request, context) }
             note(exchange, index)
         }
     }

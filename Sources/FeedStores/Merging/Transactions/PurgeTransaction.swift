@@ -5,7 +5,7 @@ import FeedStaging
 ///
 /// The changelog names the rows that each source has written. Rows of a scope that only this source mirrors are its
 /// own, even if the changelog no longer names them. Rows that another source has written too stay, by whichever key it
-/// names them, and so do rows without an entry.
+/// names them; so do rows that another one mirrors, and rows without an entry.
 package struct PurgeTransaction {
     /// A table with the rows of it that are deleted.
     private struct Target {
@@ -84,6 +84,7 @@ package struct PurgeTransaction {
             // Others that may have written the rows send them again.
             let writers = try claims.requests(of: target.table.name)
             try ledger.requests.forgetValidators(of: Set(writers))
+            report.refetched.formUnion(writers.map(\.source).filter { $0 != purge.source })
         }
         if let shown = purge.shown, shown != report.digest {
             throw StoreError(.history, "the store has changed since the deletions were shown; nothing is deleted")
@@ -94,6 +95,7 @@ package struct PurgeTransaction {
         commit.report = report.run
         try ledger.write(commit, run: run)
         try ledger.sources.forget(purge.source)
+        try ledger.sources.makeDue(report.refetched.sorted(), now: commit.report.startedAt)
         return report
     }
 
@@ -128,14 +130,10 @@ package struct PurgeTransaction {
         let keys = try ownKeys(of: table, written)
         let otherKeys = try otherKeys(of: table, written)
         let own = written.contains(table, keys, "own = 1")
-        let others = written.contains(table, otherKeys, "others = 1")
+        let kept = scopes(purge.kept, of: table).map { $0.isEmpty ? "1 = 1" : "(\($0.joinedConditions("AND")))" }
+        let others = "(\(([written.contains(table, otherKeys, "others = 1")] + kept).joinedConditions("OR")))"
         let rows = try merge.makeList("purged_\(number)", of: table, .delete)
-        let scopes = purge.scopes(of: table.name).compactMap { scope -> [String]? in
-            let isInScope = scope.sorted { $0.key < $1.key }.compactMap { name, value in
-                table.column(name).map { "m.\($0.sql) = \(dialect.literal(value))" }
-            }
-            return isInScope.count == scope.count ? isInScope : nil
-        }
+        let scopes = scopes(purge.mirrored, of: table)
         // One after the other: a database joins what all rows must fulfil, and looks up what some must.
         for conditions in [[own]] + scopes {
             let condition = (conditions + ["NOT \(others)"]).joinedConditions("AND")
@@ -154,6 +152,16 @@ package struct PurgeTransaction {
         report.unknown = try merge.count("\(rest) AND NOT \(written.contains(table, keys + otherKeys))")
         report.lacksKey = keys.isEmpty
         return Target(table: table, rows: rows, report: report)
+    }
+
+    /// Returns the conditions that a row, `m`, of a table is among rows of a scope, for each scope.
+    private func scopes(_ rows: [ScopedRows], of table: StoredTable) -> [[String]] {
+        rows.filter { $0.table.lowercased() == table.name.lowercased() }.compactMap { rows in
+            let isInScope = rows.scope.sorted { $0.key < $1.key }.compactMap { name, value in
+                table.column(name).map { "m.\($0.sql) = \(dialect.literal(value))" }
+            }
+            return isInScope.count == rows.scope.count ? isInScope : nil
+        }
     }
 
     /// Returns the columns of the keys by which the changelog names the source's rows of a table: the declared ones, or
