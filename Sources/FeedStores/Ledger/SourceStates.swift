@@ -173,12 +173,12 @@ package struct SourceStates: LedgerPart {
     func upsert(_ commit: Commit) throws -> SQLText {
         let state = commit.state
         var upsert = try OwnTables.sources.upsert(of: [state], dialect.tables)
+        // A run whose feed is held back leaves the column as it is: ``resume(_:)`` may have ended the undo meanwhile.
         if commit.report.kind == .undo {
             upsert = "\(upsert), undone = \(bind: state.undone)"
         } else if state.undone == nil {
             upsert = "\(upsert), undone = NULL"
         }
-        // A run that is still held back writes nothing there: ``resume(_:)`` may have ended the undo meanwhile.
         guard let lease = ledger.leases?.lease(of: state.source) else { return "\(upsert) RETURNING source" }
         let change: SQLText =
             commit.endsClaim ? "holder = NULL, held_until = NULL" : "held_until = \(dialect.now(plus: Leases.seconds))"

@@ -52,7 +52,12 @@ struct PurgeCommand: ProgramCommand {
         }
         let report = try store.purge(purge, isTrial: false)
         let refetched = report.refetched.filter { configuration[source: $0]?.isEnabled == true }.sorted()
-        if !refetched.isEmpty { _ = try RefreshRequest(configuration: configuration).sendIfPossible(refetched) }
+        do {
+            if !refetched.isEmpty { _ = try RefreshRequest(configuration: configuration).sendIfPossible(refetched) }
+        } catch {
+            // What is purged is purged.
+            Failure.warn("the daemon does not know that it is to fetch \(refetched.joined(separator: ", ")): \(error)")
+        }
         let left = configuration.removeBodies(of: source)
         try output.show(object(report)) {
             Self.lines(report, isDone: true).map { TerminalLine($0) }
@@ -84,7 +89,7 @@ struct PurgeCommand: ProgramCommand {
             var parts = [
                 "table '\(table.name)': \(Figures.count(table.deleted, "row")) \(isDone ? "deleted" : "to delete")"
             ]
-            if table.shared > 0 { parts.append("\(table.shared) stay that other sources have written, too") }
+            if table.shared > 0 { parts.append("\(table.shared) stay that other sources have written or mirror, too") }
             if table.unknown > 0 {
                 parts.append(
                     table.lacksKey

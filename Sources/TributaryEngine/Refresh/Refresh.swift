@@ -126,8 +126,8 @@ actor Refresh {
         }
     }
 
-    /// Sends a request of `for_each` or for a further page, and returns the head of the response. If the server requests a short wait (429 or
-    /// 503 with Retry-After), sends it again. The host's gate makes it wait.
+    /// Sends a request of `for_each` or for a further page, and returns the head of the response. If the server requests a
+    /// short wait (429 or 503 with Retry-After), sends it again. The host's gate makes it wait.
     ///
     /// - Throws: ``FetchError``; `CancellationError`.
     func fetchObeying(_ request: RequestDeclaration, _ context: ExchangeContext) async throws -> Exchange {
