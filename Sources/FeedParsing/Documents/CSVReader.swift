@@ -145,7 +145,8 @@ final class CSVReader: DocumentReader {
                 column += 1
                 return
             }
-            throw problem("there are more fields than the \(width) \(expected); \(advice)", at: rowLine)
+            let title = width == 1 ? "; if lines stand above the header, set csv.skip to their number" : ""
+            throw problem("there are more fields than the \(width) \(expected); \(advice)\(title)", at: rowLine)
         }
         if isPlain { try emit(text) } else { try emit(replaced(text)) }
     }
