@@ -13,6 +13,7 @@ extension Catalog {
     /// it. Every change of the description changes it, VACUUM and ANALYZE do not.
     static let mark = """
         c.oid || '.' || c.xmin || '.' || hashtextextended(concat_ws('/',
+            (SELECT s.nspname FROM pg_catalog.pg_namespace s WHERE s.oid = c.relnamespace),
             (SELECT string_agg(concat_ws(':', a.xmin, t.xmin), ',' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
                 LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid AND t.typtype = 'd'
                 WHERE a.attrelid = c.oid AND a.attnum > 0),

@@ -208,6 +208,8 @@ struct StackRun: Sendable {
         let ending = run.ending(with: error)
         var report = run.report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
+        // It was asked for, and may not be due by itself.
+        if mode.ignoresDueTime { environment.attempts.owe(source.name) }
         return report
     }
 
