@@ -76,9 +76,9 @@ import TributaryStores
                 store, sources: ["s"], after: nil, images: .init(.values, configuration, EngineFixture.registry))
             var deleted: [ChangelogEntry] = []
             while true {
-                let lines = try reader.next()
                 // An older transaction on the server delays readers.
-                if try lines.isEmpty && !reader.isHeldUp() { break }
+                guard let lines = try reader.nextUnlessHeldUp() else { continue }
+                if lines.isEmpty { break }
                 for case .change(let change) in lines.map(\.content)
                 where change.table == "offer" && change.operation == "delete" { deleted.append(change) }
             }

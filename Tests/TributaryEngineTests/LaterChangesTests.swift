@@ -51,9 +51,9 @@ import TributaryStores
             var pages = 0
             var known: [String: StoredValue?] = [:]
             while true {
-                let lines = try reader.next()
                 // An older transaction on the server delays readers.
-                if try lines.isEmpty && !reader.isHeldUp() { break }
+                guard let lines = try reader.nextUnlessHeldUp() else { continue }
+                if lines.isEmpty { break }
                 if known.count < 3_000 { known.merge(names(lines)) { first, _ in first } }
                 pages += lines.isEmpty ? 0 : 1
             }

@@ -58,20 +58,20 @@ final class ChangelogTail: Sendable {
         var reader = ChangelogReader(store, sources: sources, after: after, images: images)
         let limitEnd = ContinuousClock.now + .seconds(Self.timeLimit)
         while !hasEnded {
-            let lines: [TailLine]
+            let read: [TailLine]?
             do {
-                lines = try reader.next()
+                read = try follows ? reader.next() : reader.nextUnlessHeldUp()
             } catch let ahead as ChangelogReader.Ahead {
                 throw Failure.usage("--after \(ahead)")
             }
-            for line in lines { try write(line, output) }
-            guard lines.isEmpty else { continue }
+            for line in read ?? [] { try write(line, output) }
+            guard read?.isEmpty ?? true else { continue }
             try output.flush()
             if follows {
                 // On a server, messages come sooner; a file is looked at.
                 _ = wake.wait(timeout: .now() + .milliseconds(store is any SharedStore ? 1_000 : 200))
                 try output.check()
-            } else if try reader.isHeldUp() {
+            } else if read == nil {
                 guard ContinuousClock.now < limitEnd else { return try write(TailLine(.heldUp), output) }
                 _ = wake.wait(timeout: .now() + .milliseconds(20))
             } else {

@@ -73,6 +73,16 @@ package struct ChangelogReader: Sendable {
         }
     }
 
+    /// Returns the next lines; none at the end; nil while an older open transaction delays later commits. Blocks its thread.
+    ///
+    /// - Throws: as ``next()``.
+    package mutating func nextUnlessHeldUp() throws -> [TailLine]? {
+        let lines = try next()
+        guard lines.isEmpty else { return lines }
+        // What delayed the first look may have ended since.
+        return try isHeldUp() ? nil : next()
+    }
+
     /// Returns true if an older open transaction delays later commits.
     package func isHeldUp() throws -> Bool { try store.read { try $0.changelog.isDelayed(after: position) } }
 

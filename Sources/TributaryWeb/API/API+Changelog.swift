@@ -54,8 +54,7 @@ private struct ChangelogLines: PiecedText {
         let (read, lines) = try await store.read { [reader] store in
             var reader = reader
             do {
-                var lines = try reader.next()
-                if lines.isEmpty, try reader.isHeldUp() { lines = [TailLine(.heldUp)] }
+                let lines = try reader.nextUnlessHeldUp() ?? [TailLine(.heldUp)]
                 return (reader, lines)
             } catch let ahead as ChangelogReader.Ahead {
                 throw Query.Problem("'after' is \(ahead)")
