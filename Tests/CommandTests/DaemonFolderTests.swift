@@ -85,7 +85,7 @@ import TributaryEngine
             let presence = try daemon.claim()
             defer { presence.release() }
             // Not even root can remove what another file system is mounted on, nor a folder by unlink(2).
-            let path = folder.file("store.sqlite-refresh/1.message")
+            let path = folder.file("store.sqlite-messages/1.message")
             try JSONEncoder().encode(DaemonFolder.Message.refresh(["s"])).write(to: URL(fileURLWithPath: path))
             let bind = try? Tool("mount", ["--bind", path, path], in: folder)
             guard let bind, await bind.end() == 0 else { return }
@@ -135,7 +135,7 @@ import TributaryEngine
                 #expect(output.status == 1 && output.standardError.contains("\(holder) has"), "\(output)")
             }
             presence.release()
-            #expect(try files(in: folder.path).filter { $0.contains("-daemon") || $0.contains("-refresh") } == [])
+            #expect(try files(in: folder.path).filter { $0.contains("-daemon") || $0.contains("-messages") } == [])
         }
     }
 
@@ -155,8 +155,8 @@ import TributaryEngine
             try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("store.sqlite-daemon"))).write(
                 contentsOf: text)
             for path in ["", "store.sqlite-daemon"] { chown(folder.file(path), user.pw_uid, user.pw_gid) }
-            rmdir(folder.file("store.sqlite-refresh"))
-            symlink(guarded, folder.file("store.sqlite-refresh"))
+            rmdir(folder.file("store.sqlite-messages"))
+            symlink(guarded, folder.file("store.sqlite-messages"))
             let refresh = try await program.run("refresh", "s")
             #expect(refresh.status == 1, "\(refresh)")
             #expect(try files(in: guarded) == ["file"])
@@ -194,7 +194,7 @@ import TributaryEngine
                 #expect(await wait(for: "Refreshing").contains("sources=s0"))
             }
             let requests = try FileManager.default.contentsOfDirectory(
-                atPath: fixture.folder.file("store.sqlite-refresh"))
+                atPath: fixture.folder.file("store.sqlite-messages"))
             #expect(requests.isEmpty)
             daemon.signal(SIGTERM)
             #expect(await daemon.end() == 0)

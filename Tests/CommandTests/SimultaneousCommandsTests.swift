@@ -125,7 +125,7 @@ import Testing
                         guard FileManager.default.fileExists(atPath: fixture.folder.file(file)) else { continue }
                         #expect(try fixture.texts("PRAGMA integrity_check", of: file) == ["ok"])
                     }
-                    let left = try files(in: fixture.folder.path).filter { $0.contains(/-daemon|-refresh|restoring/) }
+                    let left = try files(in: fixture.folder.path).filter { $0.contains(/-daemon|-messages|restoring/) }
                     #expect(left == [])
                 }
             }

@@ -11,7 +11,7 @@ import TributaryEngine
 #endif
 
 /// The files through which the daemon of a store in a file is found and asked. `STORE-daemon` holds its process id and is
-/// locked while it lives; `restore` locks it, too, and adds its name. `STORE-refresh/` takes the messages of other processes,
+/// locked while it lives; `restore` locks it, too, and adds its name. `STORE-messages/` takes the messages of other processes,
 /// each in a file. SIGUSR2 makes the daemon read them.
 final class DaemonFolder: Sendable {
     /// What another process asks of the daemon, or tells it.
@@ -33,7 +33,7 @@ final class DaemonFolder: Sendable {
     }
 
     private var presencePath: String { storePath + "-daemon" }
-    private var messagesPath: String { storePath + "-refresh" }
+    private var messagesPath: String { storePath + "-messages" }
 
     /// The process that has the store to itself.
     struct Holder: Sendable, Equatable, CustomStringConvertible {

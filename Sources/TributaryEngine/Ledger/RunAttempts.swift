@@ -10,8 +10,8 @@ import FeedStores
 final class RunAttempts: Sendable {
     /// The number of processes that had died before this process's run, by source.
     private let deaths = Mutex<[String: Int]>([:])
-    /// The sources whose last run failed, although the store does not know it, and that are to be tried again.
-    private let owed = Mutex<Set<String>>([])
+    /// The sources whose last run failed without a record of it in the store.
+    private let unrecordedFailures = Mutex<Set<String>>([])
 
     /// Returns the number of consecutive processes that died during runs of a source.
     ///
@@ -24,14 +24,14 @@ final class RunAttempts: Sendable {
     func begin(_ source: String, after deaths: Int) { self.deaths.withLock { $0[source] = deaths } }
 
     /// Notes that a run has failed, and that its end could not be stored: the due time in the store is that of a run before.
-    func owe(_ source: String) { _ = owed.withLock { $0.insert(source) } }
+    func noteUnrecordedFailure(of source: String) { _ = unrecordedFailures.withLock { $0.insert(source) } }
 
-    /// Returns true if a run is to be tried again whatever the store says of its due time.
-    func isOwed(_ source: String) -> Bool { owed.withLock { $0.contains(source) } }
+    /// Returns true if the last run failed without a record of it: it is tried again, whatever due time the store has.
+    func hasUnrecordedFailure(_ source: String) -> Bool { unrecordedFailures.withLock { $0.contains(source) } }
 
     /// Notes that a run has ended, and that its end is stored.
     func end(_ source: String) {
         deaths.withLock { $0[source] = nil }
-        _ = owed.withLock { $0.remove(source) }
+        _ = unrecordedFailures.withLock { $0.remove(source) }
     }
 }

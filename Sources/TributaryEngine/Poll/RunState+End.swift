@@ -78,7 +78,7 @@ extension RunState {
             recorded()
             return report
         } catch {
-            if ending.outcome == .discarded { environment.attempts.owe(source.name) }
+            if ending.outcome == .discarded { environment.attempts.noteUnrecordedFailure(of: source.name) }
             // The caller still receives the report.
             environment.logger.error(
                 "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])

@@ -78,7 +78,7 @@ struct RunState: Sendable {
     /// that a server requested.
     func wait() -> Date? {
         if let end = pauseEnd { return end }
-        guard !mode.ignoresDueTime, !environment.attempts.isOwed(source.name) else { return nil }
+        guard !mode.ignoresDueTime, !environment.attempts.hasUnrecordedFailure(source.name) else { return nil }
         let due = DueTime.start(source, state: stored, now: startedAt)
         return startedAt < due ? due : nil
     }

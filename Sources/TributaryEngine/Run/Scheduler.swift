@@ -34,7 +34,7 @@ final class Scheduler: SourceScheduling {
         let states = states.mapValues { state in
             var state = state
             state.attempts = environment.attempts.deaths(before: state)
-            if environment.attempts.isOwed(state.source) { state.nextDue = nil }
+            if environment.attempts.hasUnrecordedFailure(state.source) { state.nextDue = nil }
             return state
         }
         events.add(.assign(sources, states))

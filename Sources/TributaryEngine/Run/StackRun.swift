@@ -209,7 +209,7 @@ struct StackRun: Sendable {
         var report = run.report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
         // It was asked for, and may not be due by itself.
-        if mode.ignoresDueTime { environment.attempts.owe(source.name) }
+        if mode.ignoresDueTime { environment.attempts.noteUnrecordedFailure(of: source.name) }
         return report
     }
 

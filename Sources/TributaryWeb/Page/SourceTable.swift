@@ -15,8 +15,8 @@ struct SourceTable: Sendable {
     let common: CauseList
     let successes: [Date]
     let dueTimes: [Date]
-    /// True for a source that another process is running.
-    let areRunElsewhere: [Bool]
+    /// True for a source that some process was running.
+    let areRunning: [Bool]
     let hooks: [HookStatus]
     let daemons: SharedDaemons?
     /// The number of sources that somebody should look at.
@@ -34,7 +34,7 @@ struct SourceTable: Sendable {
         common = CauseList(causes)
         successes = sources.map { $0.state.lastGood ?? .distantPast }
         dueTimes = sources.map { $0.state.nextDue ?? .distantPast }
-        areRunElsewhere = sources.map { $0.runner != nil }
+        areRunning = sources.map(\.isRunning)
         hooks = status.hooks
         daemons = status.daemons
         let open = sources.filter(\.isProblem)
@@ -45,8 +45,8 @@ struct SourceTable: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// - Parameter running: what runs in this process.
+    /// - Parameter running: what runs in this process now.
     func isRunning(_ index: Int, _ running: Set<String>) -> Bool {
-        areRunElsewhere[index] || !running.isEmpty && running.contains(names[index])
+        areRunning[index] || !running.isEmpty && running.contains(names[index])
     }
 }

@@ -23,7 +23,7 @@ extension SourcePage {
             }
         // A link leads to the page whose button does what the error advises.
         let error = source.error.map { blockedRun == nil ? $0 : AcceptAdvice.removed(from: $0) }
-        let isRunning = running != nil || status.runner != nil
+        let isRunning = running != nil || status.isRunning
         return [
             "standing": status.standing(isRunning: isRunning),
             "lastRun": source.lastRun, "lastCommit": source.lastCommit, "nextDue": nextDue, "dueWord": dueWord,
