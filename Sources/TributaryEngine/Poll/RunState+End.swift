@@ -334,6 +334,10 @@ extension RunState {
 
     var isParsed: Bool { results.contains { $0.report.outcome == .parsed } }
 
+    /// True once a request has given rows or captured values, such as the number of a submitted job. A discarded run loses
+    /// them.
+    var hasRowsOrCaptures: Bool { results.contains { [.parsed, .captured].contains($0.report.outcome) } }
+
     /// The tables that the stack's changed requests mirror, with or without rows.
     var mirrors: [MirroredRows] {
         parsed.flatMap { index in

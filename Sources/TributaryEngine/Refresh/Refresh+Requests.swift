@@ -203,8 +203,11 @@ extension Refresh {
             defer { context.clock?.resume() }
             exchange = try await awaitResponse(to: request, until, index, conditions)
         } else {
-            exchange = try await environment.send(
-                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
+            let first = declared.paging?.firstPage(of: request) ?? request
+            func send() async throws -> Exchange {
+                try await environment.send(first, declared: declared, conditions, context)
+            }
+            exchange = try await run.hasRowsOrCaptures ? obeying(send) : send()
             note(exchange, index)
         }
         if run.results[index].files?.isEmpty == true { return run.noteNoFile(index, conditions) }
