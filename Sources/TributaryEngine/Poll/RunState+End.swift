@@ -177,9 +177,15 @@ extension RunState {
             report.rejected = rejected
             report.rejection = rejection.map(environment.shown)
         }
-        if ending.outcome == .committed, !notes.isEmpty {
-            report.note = environment.shown(notes.joined(separator: "; "))
+        var remarks = ending.outcome == .committed ? notes : []
+        if ending.outcome.isGood {
+            // The commit of the rows has them, and precedes the action.
+            for (index, text) in fileNotes() {
+                report.requests[index].add(text)
+                remarks.append("request '\(results[index].report.key)': \(text)")
+            }
         }
+        if !remarks.isEmpty { report.note = environment.shown(remarks.joined(separator: "; ")) }
         if ending.outcome == .unchanged, let undone { report.note = undone.noteOnRun(source.name) }
         return report
     }

@@ -290,6 +290,11 @@ actor Refresh {
                 stop.request()
             }
             var plan = try planned(onChange)
+            // A blocked run touches no file.
+            for (index, text) in plan.blocked == nil ? run.fileNotes(isPlanned: true) : [] {
+                plan.requests[index].add(text)
+                plan.files.append("request '\(plan.requests[index].key)': \(text)")
+            }
             plan.basis = run.kept.map(run.basis)
             return plan
         } catch let error as StoreError {
