@@ -230,7 +230,9 @@ extension Refresh {
             // The body is unchanged, and its rows are already in the store.
             try self.context?.forgetRequest(index)
             run.results[index].report.outcome = .unchanged
-            if run.undone != nil {
+            if var undone = run.undone {
+                undone.note(state.validators, of: request.key)
+                (run.undone, run.stored.undone) = (undone, try undone.text)
                 run.results[index].state = nil
                 return
             }
