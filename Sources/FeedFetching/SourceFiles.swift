@@ -11,26 +11,61 @@ package struct SourceFiles: Sendable {
     package let isEmpty: Bool
     /// The origin that has them.
     package var origin = Origin.file
-    private let act: (@Sendable (ExchangeContext) async throws -> Void)?
+    private let work: Work?
+
+    private struct Work: Sendable {
+        let action: FileAction
+        let count: Int
+        /// The names of the first files.
+        let names: [String]
+        let act: @Sendable (ExchangeContext) async throws -> Void
+    }
+
+    /// The most named files, and the most characters of a name.
+    private static let (mostNamed, longestName) = (3, 100)
 
     /// No file, as after an action.
-    static let gone = SourceFiles(isEmpty: true, act: nil)
+    static let gone = SourceFiles(isEmpty: true, work: nil)
+    /// Files with which nothing is done yet.
+    static let unsettled = SourceFiles(isEmpty: false, work: nil)
 
-    /// - Parameter act: deletes or moves the files; nil if nothing is to be done with them now.
-    init(_ act: (@Sendable (ExchangeContext) async throws -> Void)?) { self.init(isEmpty: false, act: act) }
+    /// - Parameter act: deletes or moves the files.
+    init(
+        _ action: FileAction, _ files: [some ListedFile],
+        _ act: @escaping @Sendable (ExchangeContext) async throws -> Void
+    ) {
+        let names = files.prefix(Self.mostNamed).map {
+            MemberPattern.name(of: $0.path).shortened(to: Self.longestName)
+        }
+        self.init(isEmpty: false, work: Work(action: action, count: files.count, names: names, act: act))
+    }
 
-    private init(isEmpty: Bool, act: (@Sendable (ExchangeContext) async throws -> Void)?) {
+    private init(isEmpty: Bool, work: Work?) {
         self.isEmpty = isEmpty
-        self.act = act
+        self.work = work
     }
 
     /// True where something is to be done.
-    package var hasAction: Bool { act != nil }
+    package var hasAction: Bool { work != nil }
+
+    /// Returns what is done with the files: `deletes 4 files: a.xml, b.xml, c.xml and 1 more`; nil for nothing.
+    ///
+    /// - Parameter isPlanned: true for a plan, which does not do it.
+    package func note(isPlanned: Bool) -> String? {
+        guard let work else { return nil }
+        let files = work.count == 1 ? "1 file" : "\(work.count) files"
+        let more = work.count - work.names.count
+        let names = work.names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+        return switch work.action {
+        case .delete: "\(isPlanned ? "would delete" : "deletes") \(files): \(names)"
+        case .move(let folder): "\(isPlanned ? "would move" : "moves") \(files) to '\(folder)': \(names)"
+        }
+    }
 
     /// Deletes or moves the files, whose rows are committed.
     ///
     /// - Throws: ``FetchError``; `CancellationError`.
-    package func finish(_ context: ExchangeContext) async throws { try await act?(context) }
+    package func finish(_ context: ExchangeContext) async throws { try await work?.act(context) }
 
     /// Returns the name of a moved file where its own is taken: with the time of its last change.
     static func otherName(_ name: [UInt8], modified: Int) -> [UInt8] {

@@ -18,6 +18,11 @@ public struct RequestReport: Sendable, Codable, Equatable {
         self.seconds = seconds
     }
 
+    /// Adds a remark.
+    package mutating func add(_ remark: String) {
+        note = [note, remark].compactMap(\.self).joined(separator: "; ")
+    }
+
     private enum CodingKeys: String, CodingKey { case key, status, outcome, bytes, seconds, note }
 
     /// Writes `status` even if it is null, so that every object has the same keys.

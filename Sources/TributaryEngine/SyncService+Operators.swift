@@ -38,6 +38,14 @@ extension SyncService {
         return acceptances
     }
 
+    /// Withdraws the permissions of sources to exceed their limits. Blocks its thread.
+    ///
+    /// - Returns: the sources that had one.
+    /// - Throws: `StoreError`.
+    package func withdraw(_ sources: [String]) throws -> [String] {
+        try store.write { try $0.acceptances.withdraw(sources, at: environment.clock.now()) }
+    }
+
     /// Pauses sources: nothing is fetched for them until they are resumed. A run in progress goes on. Blocks its thread.
     ///
     /// - Returns: the sources that were not paused so before.

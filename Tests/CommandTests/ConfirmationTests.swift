@@ -122,6 +122,32 @@ import Testing
         }
     }
 
+    /// `move-store` leaves the history in the old store, and `keep_history` is set already.
+    @Test func theHistoryBeginsWithTheMove() async throws {
+        try await withFixture { (fixture) async throws in
+            let program = fixture.program
+            let moved = try await program.run("move-store", "--to", fixture.folder.file("new.sqlite"), "--yes")
+            #expect(moved.status == 0, "\(moved)")
+            try fixture.declare(store: "new.sqlite")
+            let begins = "it begins with the next run that changes rows, as keep_history is set"
+            let all = try await program.run("changes", "s")
+            #expect(all.status == 1, "\(all)")
+            #expect(all.standardError.contains("this store has no history of source 's'; \(begins)"), "\(all)")
+            let first = try await program.run("changes", "s", "--run", "1")
+            #expect(first.status == 1, "\(first)")
+            #expect(first.standardError.contains("this store has no history of run 1; \(begins)"), "\(first)")
+            let undo = try await program.run("undo", "s", "--yes")
+            #expect(undo.status == 1 && undo.standardError.contains("kept no history in this store"), "\(undo)")
+            try fixture.write(["7", "8", "9"])
+            #expect(try await program.run("sync", "--force").status == 0)
+            let later = try await program.run("changes", "s")
+            #expect(later.status == 0 && later.standardOutput.contains("→ \"9\""), "\(later)")
+            let former = try await program.run("changes", "s", "--run", "1")
+            #expect(former.status == 1, "\(former)")
+            #expect(former.standardError.hasSuffix("this store has no history of run 1\n"), "\(former)")
+        }
+    }
+
     @Test func aDryRunShowsAndChangesNothing() async throws {
         try await withFixture { (fixture) async throws in
             let copy = fixture.folder.file("copy.sqlite")

@@ -88,6 +88,31 @@ import Testing
         }
     }
 
+    @Test func aPermissionIsShownAndWithdrawn() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 300)
+            #expect(try await fixture.program.run("sync").status == 0)
+            #expect(try await fixture.program.run("accept", "directory", "--in-advance", "--yes").status == 0)
+            let status = try await fixture.program.run("status", "directory").standardOutput
+            #expect(status.contains("`tributary accept directory --withdraw` withdraws this"), "\(status)")
+            let withdrawn = try await fixture.program.run("accept", "directory", "--withdraw")
+            #expect(withdrawn.status == 0 && withdrawn.standardOutput == "directory: the permission is withdrawn\n")
+            let again = try await fixture.program.run("accept", "directory", "--withdraw")
+            #expect(again.status == 0 && again.standardOutput == "directory has no permission\n")
+            let both = try await fixture.program.run("accept", "directory", "--withdraw", "--in-advance")
+            #expect(both.status == 64 && both.standardError.contains("cannot be combined"), "\(both)")
+            fixture.serve("b", contacts: 30)
+            #expect(try await fixture.program.run("sync", "--force").status == 1)
+            // So is a permission for the documents of a blocked run.
+            #expect(try await fixture.program.run("accept", "directory", "--yes").status == 0)
+            #expect(try await fixture.program.run("accept", "directory", "--withdraw").status == 0)
+            let blocked = try await fixture.program.run("status", "directory", "--json").standardOutput
+            #expect(blocked.contains("\"accepted\":null") && blocked.contains("\"state\":\"blocked\""), "\(blocked)")
+            #expect(try await fixture.program.run("sync", "--force").status == 1)
+            #expect(try dumpRows(path: fixture.storePath).count { $0.hasPrefix("contact:") } == 300)
+        }
+    }
+
     @Test func aSyncWhoseOutputNobodyReadsCommits() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 25)

@@ -68,6 +68,48 @@ import TributaryStores
         }
     }
 
+    private func plan(_ fixture: EngineFixture, _ sources: String) async throws -> StackPlan {
+        let service = try fixture.service(sources, clock: SystemClock())
+        let source = try #require(try fixture.configuration(sources)[source: "s"])
+        let plan = try await service.plan(source, bodies: [:], ignoresValidators: false) { _ in }
+        try service.store.close()
+        return plan
+    }
+
+    @Test(.onEachStore) func aRunAndItsPlanSayHowManyFilesGo() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(fixture, "after_commit = { move = \"done\" }")
+            for number in 1...4 { try Self.write(Self.document(number, "A"), to: "\(number).xml", fixture) }
+            let moved = "4 files to 'done': 1.xml, 2.xml, 3.xml and 1 more"
+            let plan = try await self.plan(fixture, sources)
+            #expect(plan.differs && plan.files.count == 1, "\(plan.files)")
+            #expect(plan.files[0].hasSuffix(": would move \(moved)"), "\(plan.files)")
+            #expect(plan.requests[0].note == "would move \(moved)")
+            #expect(try Self.files(fixture) == ["1.xml", "2.xml", "3.xml", "4.xml"])
+            let report = try await sync(fixture, sources)
+            #expect(report.note?.hasSuffix(": moves \(moved)") == true, "\(report)")
+            #expect(try fixture.rows("SELECT requests FROM tributary_run")[0].contains("moves 4 files to 'done'"))
+            // Of a run without files, nothing is said.
+            let empty = try await sync(fixture, sources)
+            #expect(empty.outcome == .unchanged && empty.note == nil, "\(empty)")
+        }
+    }
+
+    /// The plan of a source whose rows an earlier run has committed.
+    @Test func filesWhoseRowsDoNotChangeAreTold() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try Self.write(Self.document(1, "A"), to: "a.xml", fixture)
+            #expect(try await sync(fixture, Self.sources(fixture, "")).outcome == .committed)
+            let sources = Self.sources(fixture, "after_commit = \"delete\"")
+            let plan = try await self.plan(fixture, sources)
+            #expect(plan.differs && !plan.changesRows, "\(plan.counts)")
+            #expect(plan.files.first?.hasSuffix(": would delete 1 file: a.xml") == true, "\(plan.files)")
+            let report = try await sync(fixture, sources)
+            #expect(report.note?.hasSuffix(": deletes 1 file: a.xml") == true, "\(report)")
+            #expect(try Self.files(fixture) == [])
+        }
+    }
+
     @Test func aSingleFileIsDeleted() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(

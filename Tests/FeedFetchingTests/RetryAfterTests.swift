@@ -125,6 +125,25 @@ import Testing
         }
     }
 
+    @Test func aRestIsRequestedAgainAfterAShortWait() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let (server, body) = (fixture.server, Array(EngineFixture.items(["1", "2"]).utf8))
+            server.route("/first") { [unowned server] request in
+                guard request.headers["range"] == "bytes=10-" else {
+                    let head = StubServer.head(200, ["Content-Length": "\(body.count)", "ETag": "\"1\""])
+                    return [head, .send(Array(body.prefix(10))), .close]
+                }
+                guard server.requests("/first").count > 2 else { return Self.busy(429, 1) }
+                let range = "bytes 10-\(body.count - 1)/\(body.count)"
+                return StubServer.response(
+                    206, Array(body.dropFirst(10)), ["ETag": "\"1\"", "Content-Range": range])
+            }
+            let report = try #require(await fixture.sync(Kind.rest.requests).first)
+            #expect(report.outcome == .committed && report.counts.inserted == 2, "\(report)")
+            #expect(server.requests("/first").count == 3)
+        }
+    }
+
     /// Sources that share a client do not ask its token server one after another.
     @Test(arguments: [429, 503])
     func theAnswerOfATokenServerIsObeyed(status: Int) async throws {

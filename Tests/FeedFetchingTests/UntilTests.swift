@@ -145,6 +145,41 @@ import Testing
         }
     }
 
+    // MARK: - The request after the job
+
+    private static func answerReport(_ fixture: EngineFixture, busy status: Int, _ seconds: Int) {
+        let server = fixture.server
+        server.route("/report") { [unowned server] _ in
+            server.requests("/report").count == 1
+                ? StubServer.response(status, "", ["Retry-After": "\(seconds)"])
+                : StubServer.response(200, EngineFixture.items(["1"]))
+        }
+    }
+
+    /// A run that was discarded would submit the job once more.
+    @Test(.onEachStore, arguments: [429, 503])
+    func aBusyServerIsAskedForTheReportAgain(status: Int) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let job = Job(fixture, [Self.done])
+            Self.answerReport(fixture, busy: status, 60)
+            let report = try await sync(fixture, Self.stack("every = \"7s\"")) { try await job.pass(to: 60, after: 1) }
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+            #expect(report.requests.map(\.outcome) == [.captured, .captured, .parsed])
+            #expect(fixture.server.requests("/jobs").count == 1 && fixture.server.requests("/report").count == 2)
+            #expect(try fixture.rows("SELECT id FROM item") == ["1"])
+        }
+    }
+
+    @Test func aLongWaitForTheReportDiscardsTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            _ = Job(fixture, [Self.done])
+            Self.answerReport(fixture, busy: 429, 301)
+            let report = try await sync(fixture, Self.stack("every = \"7s\"")) {}
+            #expect(report.outcome == .discarded && report.error?.contains("429") == true, "\(report)")
+            #expect(fixture.server.requests("/report").count == 1)
+        }
+    }
+
     // MARK: - The end
 
     @Test(arguments: [

@@ -376,6 +376,26 @@ import TributaryStores
         }
     }
 
+    @Test(.onEachStore) func aWithdrawnPermissionCountsNoMore() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<400, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            func withdraw(at now: Date = Date()) throws -> [String] {
+                let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+                defer { try? store.close() }
+                return try store.write { try $0.acceptances.withdraw(["other", "s"], at: now) }
+            }
+            try Self.accept(fixture, inAdvance: true)
+            // One that has ended by itself is none.
+            #expect(try withdraw(at: Date() + 90_000) == [])
+            #expect(try withdraw() == ["s"])
+            #expect(try withdraw() == [])
+            Self.serve(0..<150, etag: "2", fixture)
+            #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
+        }
+    }
+
     /// Documents of a source that keeps none stay while another process starts, and go when the source is purged.
     @Test func aStartLeavesTheDocumentsOfBlockedRuns() async throws {
         try await EngineFixture.with { (fixture) async throws in

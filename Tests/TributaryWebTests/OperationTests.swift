@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStores
 import Foundation
 import Testing
 import TributaryEngine
@@ -23,11 +24,13 @@ struct OperationTests {
     }
 
     @Test func thePageOffersWhatTheStateAllows() {
-        func offered(_ state: SourceState) -> [String] {
-            SourceOperation.all.filter { $0.button?.isOffered(state) == true }.map(\.name)
+        func offered(_ state: SourceState, _ acceptance: Acceptance? = nil) -> [String] {
+            SourceOperation.all.filter { $0.button?.isOffered(state, acceptance) == true }.map(\.name)
         }
         var state = SourceState(source: "news")
         #expect(offered(state) == ["refresh", "pause"])
+        let acceptance = Acceptance(source: "news", run: nil, until: .distantFuture)
+        #expect(offered(state, acceptance) == ["refresh", "withdraw", "pause"])
         state.pausedAt = Date(timeIntervalSince1970: 0)
         #expect(offered(state) == ["resume"])
     }

@@ -73,7 +73,7 @@ struct BucketFinisher {
 extension BucketExchange {
     /// Returns the objects on which `after_commit` will act.
     func files(_ objects: [BucketListing.Object], _ action: FileAction) -> SourceFiles {
-        SourceFiles { context in
+        SourceFiles(action, objects) { context in
             let store = BucketExchange(http: http, request: request, address: address, context: context)
             try await BucketFinisher(action: action, store: store).finish(objects)
         }

@@ -41,7 +41,11 @@ package struct FileFetcher: Fetcher {
             let type = FeedResponse.mediaType(ofName: address.path).map { [(name: "Content-Type", value: $0)] }
             let response = request.answer(at: request.url.value, current, validators, headers: type ?? [], now())
             let files = request.afterCommit.map { action in
-                SourceFiles { _ in try await BlockingWork.run { _ in try Self.finish(action, address.path, status) } }
+                let name = (address.path as NSString).lastPathComponent
+                let file = FolderListing.File(path: Array(name.utf8), status)
+                return SourceFiles(action, [file]) { _ in
+                    try await BlockingWork.run { _ in try Self.finish(action, address.path, file) }
+                }
             }
             let part = FilePart(handle: file.handle, range: 0..<UInt64(status.st_size), name: response.requestedURL)
             return .source(response, part, files)
@@ -64,7 +68,7 @@ package struct FileFetcher: Fetcher {
         let current = Validators(etag: "\"\(digest)\"")
         let response = request.answer(at: request.url.value, current, validators, now())
         let files = request.afterCommit.map { action in
-            SourceFiles { _ in
+            SourceFiles(action, folder.files) { _ in
                 try await BlockingWork.run { cancellation in
                     let finisher = FileFinisher(action: action, path: path, root: folder.root)
                     var failure: (any Error)?
@@ -80,11 +84,9 @@ package struct FileFetcher: Fetcher {
         return .source(response, FolderArchive(folder), files)
     }
 
-    /// - Parameter status: that of the file as it was read.
-    private static func finish(_ action: FileAction, _ path: String, _ status: stat) throws {
-        let (folder, name) = (
-            (path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent
-        )
+    /// - Parameter file: the file as it was read.
+    private static func finish(_ action: FileAction, _ path: String, _ file: FolderListing.File) throws {
+        let folder = (path as NSString).deletingLastPathComponent
         let root = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
         guard root >= 0 else {
             throw FetchError(.file, "the folder \(folder) cannot be read: \(String(cString: strerror(errno)))")
@@ -96,8 +98,7 @@ package struct FileFetcher: Fetcher {
                 .file, "\(path) is a link, which after_commit neither deletes nor moves",
                 advice: "give the address of the file itself")
         }
-        try FileFinisher(action: action, path: folder, root: root).finish(
-            FolderListing.File(path: Array(name.utf8), status))
+        try FileFinisher(action: action, path: folder, root: root).finish(file)
     }
 
     private static func isFolder(_ path: String) -> Bool {

@@ -150,8 +150,8 @@ package struct RemoteFetcher: Fetcher {
         guard let action = request.afterCommit else { return nil }
         let latest = now().timeIntervalSince1970 - 2
         let settled = files.filter { Double($0.modified) < latest }
-        guard !settled.isEmpty else { return SourceFiles(nil) }
-        return SourceFiles { [hosts, now] context in
+        guard !settled.isEmpty else { return .unsettled }
+        return SourceFiles(action, settled) { [hosts, now] context in
             try await context.waitToSend(to: request.origin, request, hosts, now: now)
             try await BlockingWork.run { cancellation in
                 try RemoteFinisher(action: action, connection: connection, request: request, address: address).finish(

@@ -39,13 +39,13 @@ package struct Undo: Sendable {
         guard runs.contains(where: { $0.number > bare.number && $0.changedRows }) else {
             throw StoreError(
                 .history,
-                "run \(bare.number) of source '\(source)' cannot be undone: it kept no history. Set keep_history = true; "
-                    + "later runs can then be undone")
+                "run \(bare.number) of source '\(source)' cannot be undone: it kept no history in this store. With "
+                    + "keep_history = true, later runs can be undone")
         }
         throw StoreError(
             .history,
-            "run \(bare.number) of source '\(source)' kept no complete history, or the type of a column has changed since; "
-                + "the source can be undone to run \(bare.number) or a later one; keep_history = true keeps it from now on"
+            "run \(bare.number) of source '\(source)' kept no complete history in this store, or the type of a column has changed since; "
+                + "the source can be undone to run \(bare.number) or a later one"
         )
     }
 

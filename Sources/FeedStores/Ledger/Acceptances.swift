@@ -12,12 +12,27 @@ package struct Acceptances: LedgerPart {
         }
     }
 
+    /// Withdraws the permissions that are valid at a time.
+    ///
+    /// - Returns: the sources that had one.
+    package func withdraw(_ sources: [String], at now: Date) throws -> [String] {
+        let withdrawn = try session.all(
+            """
+            DELETE FROM \(dialect.acceptance)
+            WHERE \(dialect.isAmong("source", sources)) AND until > \(bind: now) RETURNING source
+            """
+        ) { $0.string(0) }
+        return sources.filter(Set(withdrawn).contains)
+    }
+
     /// Returns the permission of a source that is valid at a time.
-    package func acceptance(of source: String, at now: Date) throws -> Acceptance? {
+    ///
+    /// - Parameter locks: true to lock it until the transaction ends, so that it is not withdrawn meanwhile.
+    package func acceptance(of source: String, at now: Date, locks: Bool = false) throws -> Acceptance? {
         try session.first(
             """
-            SELECT \(columns(OwnTables.acceptances.reader)) FROM \(dialect.acceptance)
-            WHERE source = \(bind: source) AND until > \(bind: now)
+            SELECT \(columns(OwnTables.acceptances.reader)) FROM \(dialect.acceptance) AS a
+            WHERE source = \(bind: source) AND until > \(bind: now)\(locks ? dialect.lock("a") : "")
             """
         ) { try read(OwnTables.acceptances.reader, $0) }
     }

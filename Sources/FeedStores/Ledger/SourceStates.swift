@@ -173,11 +173,13 @@ package struct SourceStates: LedgerPart {
     func upsert(_ commit: Commit) throws -> SQLText {
         let state = commit.state
         var upsert = try OwnTables.sources.upsert(of: [state], dialect.tables)
-        // A run whose feed is held back leaves the column as it is: ``resume(_:)`` may have ended the undo meanwhile.
         if commit.report.kind == .undo {
             upsert = "\(upsert), undone = \(bind: state.undone)"
         } else if state.undone == nil {
             upsert = "\(upsert), undone = NULL"
+        } else {
+            // ``resume(_:)`` may have ended the undo while the run held the feed back.
+            upsert = "\(upsert), undone = CASE WHEN s.undone IS NOT NULL THEN \(bind: state.undone) END"
         }
         guard let lease = ledger.leases?.lease(of: state.source) else { return "\(upsert) RETURNING source" }
         let change: SQLText =

@@ -17,7 +17,7 @@ struct AcceptCommand: ProgramCommand {
             changes; if the store has changed since, the run is blocked again.
 
             With --in-advance, the next commit of a source that is not blocked may delete and change any number of \
-            rows.
+            rows. --withdraw takes back what no run has used.
 
             Examples:
               tributary accept shop
@@ -39,6 +39,9 @@ struct AcceptCommand: ProgramCommand {
     @Flag(name: .long, help: "Permit any changes in the next commits of sources that are not blocked.")
     var inAdvance = false
 
+    @Flag(name: .long, help: "Withdraw permissions that no run has used.")
+    var withdraw = false
+
     @Option(name: .long, help: "Changes to show per table and kind before the question; 0 for all kept changes.")
     var limit = 20
 
@@ -48,6 +51,9 @@ struct AcceptCommand: ProgramCommand {
         guard number == nil || sources.count == 1 && !inAdvance else {
             throw ValidationError("--run is for the blocked run of one source")
         }
+        guard !withdraw || number == nil && !inAdvance && !confirmation.dryRun else {
+            throw ValidationError("--withdraw cannot be combined with --in-advance, --run or --dry-run")
+        }
     }
 
     func run(_ program: Program) async throws {
@@ -55,6 +61,14 @@ struct AcceptCommand: ProgramCommand {
         try SyncCommand.check(sources, in: configuration)
         let store = try configuration.openedStore(isWritten: true)
         defer { try? store.close() }
+        if withdraw {
+            let withdrawn = try store.write { try $0.acceptances.withdraw(sources, at: Date()) }
+            return try output.show(["withdrawn": withdrawn]) {
+                sources.map {
+                    withdrawn.contains($0) ? "\($0): the permission is withdrawn" : "\($0) has no permission"
+                }
+            }
+        }
         let accepted = try configuration.accept(sources, inAdvance: inAdvance, run: number, in: store, at: Date()) {
             if !confirmation.yes { try ask($0, store, configuration) }
         }

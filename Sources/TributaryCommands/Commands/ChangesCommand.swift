@@ -48,8 +48,7 @@ struct ChangesCommand: ProgramCommand {
         if run == nil, since == nil {
             guard let last = try store.read({ try $0.runs.lastWithHistory(of: source) }) else {
                 throw Failure.failed(
-                    "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); set keep_history = true in "
-                        + configuration.file
+                    "this store has no history\(source.map { " of source '\($0)'" } ?? ""); \(advice(source, configuration))"
                 )
             }
             query.run = last
@@ -65,8 +64,35 @@ struct ChangesCommand: ProgramCommand {
             try output.add(change)
             return true
         }
-        if let table, output.isEmpty { try check(table: table, in: store) }
+        if output.isEmpty {
+            if let table {
+                try check(table: table, in: store)
+            } else if let run {
+                try checkHistory(of: run, in: store, configuration)
+            }
+        }
         try output.end()
+    }
+
+    /// Returns what makes later changes known, of a source or of all.
+    private func advice(_ source: String?, _ configuration: TributaryConfiguration) -> String {
+        let sources = configuration.sources.filter { source == nil || $0.name == source }
+        return sources.contains(where: \.keepsHistory)
+            ? "it begins with the next run that changes rows, as keep_history is set"
+            : "set keep_history = true in \(configuration.file)"
+    }
+
+    /// - Throws: ``Failure`` if a run without shown changes has changed rows.
+    private func checkHistory(of number: Int64, in store: any MainStore, _ configuration: TributaryConfiguration) throws
+    {
+        guard let run = try store.read({ try $0.runs.run(number) }), run.outcome == .committed,
+            run.counts.inserted + run.counts.updated + run.counts.deleted > 0,
+            try !store.read({ try $0.runs.hasHistory(number) })
+        else { return }
+        let later = try store.read { try $0.runs.lastWithHistory(of: run.source) }
+        throw Failure.failed(
+            "this store has no history of run \(number)"
+                + (later == nil ? "; \(advice(run.source, configuration))" : ""))
     }
 
     /// - Throws: ``Failure`` if no such run is recorded.

@@ -8,20 +8,20 @@ extension PlanReport {
     func lines(_ plan: StackPlan, on terminal: Terminal) -> [TerminalLine] {
         var lines = changes(on: terminal)
         func wrapped(_ text: String) -> [TerminalLine] { terminal.wrapped(text, after: "", indent: 4) }
-        if !plan.differs {
-            lines += wrapped(
+        if !plan.changesRows {
+            let reason =
                 plan.requests.allSatisfy { $0.outcome == .unchanged }
-                    ? plan.requests.allSatisfy { $0.status == 304 }
-                        ? "nothing will change: every request answered 304"
-                        : "nothing will change: every document is the same as before"
-                    : "nothing will change: \(Figures.count(plan.counts.unchanged, "row")) as before")
+                ? plan.requests.allSatisfy { $0.status == 304 }
+                    ? "every request answered 304" : "every document is the same as before"
+                : "\(Figures.count(plan.counts.unchanged, "row")) as before"
+            lines += wrapped("\(plan.files.isEmpty ? "nothing" : "no row") will change: \(reason)")
         }
         if let blocked = plan.blocked { lines += wrapped("Blocked: \(blocked)") }
         if plan.skipped > 0 {
             lines += wrapped(
                 "\(Figures.count(plan.skipped, "record")) will be skipped: \(plan.skipReasons.joined(separator: "; "))")
         }
-        for note in plan.notes { lines += wrapped(note) }
+        for note in plan.notes + plan.files { lines += wrapped(note) }
         lines += RunLines.requests(plan.requests)
         lines += Self.section("Not mapped:", plan.elements)
         lines += Self.section("Columns without a value in any record:", plan.columns)

@@ -12,19 +12,13 @@ struct FileActions {
     let permits: RunPermits
 
     /// Returns true if ``finish(_:)`` may have something to do.
-    func concern(_ run: RunState) -> Bool { run.results.contains { $0.files?.hasAction == true } }
+    func concern(_ run: RunState) -> Bool { !run.finishedFiles.isEmpty }
 
-    /// Acts on the files of a run that has committed, or found everything unchanged. Files of an undone feed stay: their rows
-    /// are not in the store.
+    /// Acts on the files of a run that has committed, or found everything unchanged.
     ///
     /// - Throws: ``RunError`` for the first file that stays; `CancellationError`.
     func finish(_ run: RunState) async throws {
-        guard run.undone == nil else { return }
-        for (request, result) in zip(run.source.requests, run.results) {
-            guard let files = result.files, files.hasAction else { continue }
-            guard [.parsed, .unchanged].contains(result.report.outcome) else { continue }
-            try await finish(files, of: request)
-        }
+        for (index, files) in run.finishedFiles { try await finish(files, of: run.source.requests[index]) }
     }
 
     private func finish(_ files: SourceFiles, of request: RequestDeclaration) async throws {
@@ -39,6 +33,28 @@ struct FileActions {
         } catch {
             if Task.isCancelled { throw CancellationError() }
             throw RunError(error, in: request)
+        }
+    }
+}
+
+extension RunState {
+    /// The files on which the run acts if it commits, or finds everything unchanged, by the positions of their requests. Those
+    /// of an undone feed stay: their rows are not in the store.
+    var finishedFiles: [(index: Int, files: SourceFiles)] {
+        guard undone == nil else { return [] }
+        return results.enumerated().compactMap { index, result in
+            guard let files = result.files, files.hasAction, [.parsed, .unchanged].contains(result.report.outcome)
+            else { return nil }
+            return (index, files)
+        }
+    }
+
+    /// Returns what the run does with the files of its requests, by the positions of these.
+    ///
+    /// - Parameter isPlanned: true for a plan.
+    func fileNotes(isPlanned: Bool = false) -> [(index: Int, text: String)] {
+        finishedFiles.compactMap { index, files in
+            files.note(isPlanned: isPlanned).map { (index, environment.shown($0)) }
         }
     }
 }

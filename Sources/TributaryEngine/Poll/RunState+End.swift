@@ -177,9 +177,15 @@ extension RunState {
             report.rejected = rejected
             report.rejection = rejection.map(environment.shown)
         }
-        if ending.outcome == .committed, !notes.isEmpty {
-            report.note = environment.shown(notes.joined(separator: "; "))
+        var remarks = ending.outcome == .committed ? notes : []
+        if ending.outcome.isGood {
+            // The commit of the rows has them, and precedes the action.
+            for (index, text) in fileNotes() {
+                report.requests[index].add(text)
+                remarks.append("request '\(results[index].report.key)': \(text)")
+            }
         }
+        if !remarks.isEmpty { report.note = environment.shown(remarks.joined(separator: "; ")) }
         if ending.outcome == .unchanged, let undone { report.note = undone.noteOnRun(source.name) }
         return report
     }
@@ -333,6 +339,10 @@ extension RunState {
     private var parsed: [Int] { source.requests.indices.filter { results[$0].report.outcome == .parsed } }
 
     var isParsed: Bool { results.contains { $0.report.outcome == .parsed } }
+
+    /// True once a request has given rows or captured values, such as the number of a submitted job. A discarded run loses
+    /// them.
+    var hasRowsOrCaptures: Bool { results.contains { [.parsed, .captured].contains($0.report.outcome) } }
 
     /// The tables that the stack's changed requests mirror, with or without rows.
     var mirrors: [MirroredRows] {

@@ -56,6 +56,12 @@ struct UndoneFeed: Codable, Sendable {
         return state
     }
 
+    /// Notes other validators of an equal body, so that the server answers the next request with 304.
+    mutating func note(_ validators: Validators, of key: String) {
+        versions[key]?.etag = validators.etag
+        versions[key]?.lastModified = validators.lastModified
+    }
+
     /// The restored run, as text.
     var point: String { firstUndone.map { "before run \($0)" } ?? "run \(run)" }
 

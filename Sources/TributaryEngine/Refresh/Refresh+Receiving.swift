@@ -55,7 +55,7 @@ extension Refresh {
         while try await mayRepeat(after: failure) {
             let exchange: Exchange
             do {
-                exchange = try await environment.fetch(rest.request(request), ExchangeContext(nil, clock))
+                exchange = try await fetchObeying(rest.request(request), ExchangeContext(nil, clock))
             } catch {
                 failure = error
                 continue

@@ -203,8 +203,11 @@ extension Refresh {
             defer { context.clock?.resume() }
             exchange = try await awaitResponse(to: request, until, index, conditions)
         } else {
-            exchange = try await environment.send(
-                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
+            let first = declared.paging?.firstPage(of: request) ?? request
+            func send() async throws -> Exchange {
+                try await environment.send(first, declared: declared, conditions, context)
+            }
+            exchange = try await run.hasRowsOrCaptures ? obeying(send) : send()
             note(exchange, index)
         }
         if run.results[index].files?.isEmpty == true { return run.noteNoFile(index, conditions) }
@@ -227,7 +230,9 @@ extension Refresh {
             // The body is unchanged, and its rows are already in the store.
             try self.context?.forgetRequest(index)
             run.results[index].report.outcome = .unchanged
-            if run.undone != nil {
+            if var undone = run.undone {
+                undone.note(state.validators, of: request.key)
+                (run.undone, run.stored.undone) = (undone, try undone.text)
                 run.results[index].state = nil
                 return
             }

@@ -35,7 +35,7 @@ actor Refresh {
     private var unnoted: Int?
     /// The same number while the attempt is noted.
     private var noted: Int?
-    /// The waits that servers have requested during `for_each`.
+    /// The waits that servers have requested of later requests.
     private var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
@@ -126,13 +126,18 @@ actor Refresh {
         }
     }
 
-    /// Sends a request of `for_each` or for a further page, and returns the head of the response. If the server requests a
-    /// short wait (429 or 503 with Retry-After), sends it again. The host's gate makes it wait.
+    /// Sends a request of `for_each`, or for a further page or the rest of a body, and returns the head of the response.
     ///
     /// - Throws: ``FetchError``; `CancellationError`.
     func fetchObeying(_ request: RequestDeclaration, _ context: ExchangeContext) async throws -> Exchange {
+        try await obeying { try await environment.fetch(request, context) }
+    }
+
+    /// Sends a request after others of the run, whose work must not be lost. If the server requests a short wait (429 or
+    /// 503 with Retry-After), sends it again. The host's gate makes it wait.
+    func obeying(_ send: () async throws -> Exchange) async throws -> Exchange {
         while true {
-            let exchange = try await environment.fetch(request, context)
+            let exchange = try await send()
             guard RetryAfter.statuses.contains(exchange.response.status),
                 RetryAfter.end(of: exchange.response, at: environment.clock.now()) != nil,
                 // It may be over, if the actor has worked meanwhile.
@@ -285,6 +290,11 @@ actor Refresh {
                 stop.request()
             }
             var plan = try planned(onChange)
+            // A blocked run touches no file.
+            for (index, text) in plan.blocked == nil ? run.fileNotes(isPlanned: true) : [] {
+                plan.requests[index].add(text)
+                plan.files.append("request '\(plan.requests[index].key)': \(text)")
+            }
             plan.basis = run.kept.map(run.basis)
             return plan
         } catch let error as StoreError {

@@ -71,6 +71,8 @@ package struct StackPlan: Sendable {
     package var columns: [Unmatched] = []
     /// Notes on rows that a commit would leave out, with reasons.
     package var notes: [String] = []
+    /// What the run would do with files (`after_commit`), by request.
+    package var files: [String] = []
 
     /// The reason why a run would be blocked; nil if it would be committed.
     package var blocked: String?
@@ -78,6 +80,9 @@ package struct StackPlan: Sendable {
     /// A digest of the documents and the declaration of a replay.
     package var basis: ChangeDigest?
 
-    /// True if a commit would change anything.
-    package var differs: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
+    /// True if a commit would change rows.
+    package var changesRows: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
+
+    /// True if a run would change rows or files.
+    package var differs: Bool { changesRows || !files.isEmpty }
 }

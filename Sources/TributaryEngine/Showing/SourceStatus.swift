@@ -68,7 +68,7 @@ extension Acceptance {
     package var text: String {
         guard let run else {
             return "accepted in advance: its next commit until \(DueTime.text(until)) may delete and change any number "
-                + "of rows"
+                + "of rows; `tributary accept \(source) --withdraw` withdraws this"
         }
         return "the documents of run \(run) are accepted, and the next run commits them; "
             + "`tributary sync \(source)` does so now"

@@ -1,5 +1,6 @@
 import FeedConfiguration
 import FeedModel
+import FeedStores
 import HTTPTypes
 import TributaryEngine
 
@@ -16,8 +17,9 @@ struct SourceOperation: Sendable {
     var mayBeAll = false
     /// False for an operation that does not wait for those who write to the store.
     var writes = true
-    /// The button on the page of a source, and the states in which it is there; nil for a button elsewhere.
-    var button: (title: String, isOffered: @Sendable (SourceState) -> Bool)?
+    /// The button on the page of a source, and the states and permissions with which it is there; nil for a button
+    /// elsewhere.
+    var button: (title: String, isOffered: @Sendable (SourceState, Acceptance?) -> Bool)?
     /// What the page of the source says afterwards.
     let done: String
     /// What it says where nothing was done, and the word of that in its address.
@@ -35,7 +37,7 @@ struct SourceOperation: Sendable {
     static let all = [
         SourceOperation(
             name: "refresh", summary: "Refreshes sources; without 'source', all enabled sources.", mayBeAll: true,
-            writes: false, button: ("Refresh now", { !$0.isStopped }),
+            writes: false, button: ("Refresh now", { state, _ in !state.isStopped }),
             done: "Refresh queued; it starts when a slot is free.",
             notDone: ("is-paused", "It is paused, and is refreshed once you resume it.")
         ) { service, sources, _, isOnPage in
@@ -68,7 +70,16 @@ struct SourceOperation: Sendable {
             return (JSONObject(try service.accept(sources, inAdvance: inAdvance, run: run), of: sources), true)
         },
         SourceOperation(
-            name: "pause", summary: "Pauses sources until they are resumed.", button: ("Pause", { !$0.isPaused }),
+            name: "withdraw", summary: "Withdraws permissions of accept that no run has used.",
+            button: ("Withdraw permission", { _, acceptance in acceptance != nil }),
+            done: "The permission is withdrawn.", notDone: ("not-accepted", "It had no permission any more.")
+        ) { service, sources, _, _ in
+            let withdrawn = try service.withdraw(sources)
+            return (["withdrawn": withdrawn], !withdrawn.isEmpty)
+        },
+        SourceOperation(
+            name: "pause", summary: "Pauses sources until they are resumed.",
+            button: ("Pause", { state, _ in !state.isPaused }),
             done: "It is paused: nothing is fetched until you resume it.",
             notDone: ("was-paused", "It was already paused.")
         ) { service, sources, _, _ in
@@ -76,7 +87,7 @@ struct SourceOperation: Sendable {
             return (["paused": paused], !paused.isEmpty)
         },
         SourceOperation(
-            name: "resume", summary: "Resumes paused sources.", button: ("Resume", { $0.isPaused }),
+            name: "resume", summary: "Resumes paused sources.", button: ("Resume", { state, _ in state.isPaused }),
             done: "It is resumed; a refresh is queued.", notDone: ("not-paused", "It was not paused.")
         ) { service, sources, _, _ in
             let resumed = try service.resume(sources)

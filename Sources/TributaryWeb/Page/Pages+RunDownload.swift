@@ -29,8 +29,8 @@ extension Pages {
             }
             guard try store.read({ try $0.runs.hasHistory(number) }) else {
                 throw Query.Problem(
-                    "Old values of run \(number) were not kept. 'keep_history = true' keeps those of later runs.",
-                    .notFound)
+                    "This store has no old values of run \(number). A run keeps them with 'keep_history = true', and "
+                        + "'move-store' leaves them behind.", .notFound)
             }
             return (true, nil)
         }

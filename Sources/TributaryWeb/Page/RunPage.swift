@@ -127,6 +127,7 @@ struct RunPage {
                 "bytes": Figures.bytes($0.bytes), "seconds": Figures.seconds($0.seconds),
             ]
         }
+        let remarks = run.requests.compactMap { request in request.note.map { "request '\(request.key)': \($0)" } }
         let left: [View] = rejected.prefix(Self.mostRejected).map { row in
             [
                 "request": row.record.request, "reason": row.record.reason,
@@ -134,7 +135,7 @@ struct RunPage {
             ]
         }
         return [
-            "run": run.view(blocked: blockedCounts), "requests": requests, "undo": undo,
+            "run": run.view(blocked: blockedCounts), "requests": requests, "remarks": remarks, "undo": undo,
             "note": run.rejection, "rejected": left, "hasRejected": !left.isEmpty,
             "allRejected": rejected.isEmpty ? nil : "/api/rejected?run=\(run.number ?? 0)",
             "hasMoreRejected": rejected.count > Self.mostRejected, "mostRejected": Self.mostRejected,

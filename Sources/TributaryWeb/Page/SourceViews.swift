@@ -45,7 +45,8 @@ extension SourcePage {
 
     var actions: View {
         let mayAct = pages.mayChange && status.declaration?.isEnabled == true
-        let offered = mayAct ? SourceOperation.all.filter { $0.button?.isOffered(status.state) == true } : []
+        let offered =
+            mayAct ? SourceOperation.all.filter { $0.button?.isOffered(status.state, status.acceptance) == true } : []
         let buttons: [View] = offered.map {
             ["id": $0.name, "title": $0.button?.title, "address": PageAddress.path(name, "/" + $0.name)]
         }

@@ -52,6 +52,7 @@ import Testing
         #expect(await daemon.end() == 0)
         try await session.run("accept", "rates", "--in-advance", "--yes")
         try await session.run("status")
+        try await session.run("accept", "rates", "--withdraw")
         try fixture.declare(price: "integer")
         try fixture.store.execute("UPDATE product SET price = 3")
         // A column of PostgreSQL's for decimals takes integers, too.

@@ -159,6 +159,7 @@ import Testing
             ] { _ = try await check("get", path, query) }
             _ = try await check("post", "/api/accept", "?source=rates&run=\(run)")
             _ = try await check("post", "/api/accept", "?source=news&in_advance=true")
+            _ = try await check("post", "/api/withdraw", "?source=news")
         }
     }
 

@@ -232,6 +232,26 @@ import Testing
         }
     }
 
+    @Test func aPermissionInAdvanceIsWithdrawnOnThePage() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            #expect(try await !fixture.page.get("/sources/news").body.contains("id=\"withdraw\""))
+            // A paused source has no run that could use the permission.
+            _ = try await fixture.page.post("/sources/news/pause")
+            let accepted = try await fixture.page.post("/api/accept?source=news&in_advance=true")
+            #expect(accepted.status == 200, "\(accepted.body)")
+            let page = try await fixture.page.get("/sources/news").body
+            #expect(page.contains("id=\"withdraw\"") && page.contains("ccepted in advance"), "\(page)")
+            let withdrawn = try await fixture.page.post("/sources/news/withdraw")
+            #expect(withdrawn.headers["location"] == "/sources/news?done=withdraw")
+            let after = try await fixture.page.get("/sources/news?done=withdraw").body
+            #expect(after.contains("The permission is withdrawn."), "\(after)")
+            #expect(!after.contains("id=\"withdraw\"") && !after.contains("ccepted in advance"), "\(after)")
+            let again = try await fixture.page.post("/sources/news/withdraw")
+            #expect(again.headers["location"] == "/sources/news?done=not-accepted")
+            #expect(try await fixture.page.post("/api/withdraw?source=news").body.contains("\"withdrawn\":[]"))
+        }
+    }
+
     @Test func commonErrorsAreToldOnceWithTheirNumber() async throws {
         try await withStubServer { (broken) async throws in
             broken.route("/one") { _ in StubServer.response(500, "", [:]) }

@@ -94,7 +94,7 @@ package struct CommitTransaction {
     }
 
     private func isAcceptedInAdvance(_ source: String, at date: Date) throws -> Bool {
-        try ledger.acceptances.acceptance(of: source, at: date).map { $0.run == nil } ?? false
+        try ledger.acceptances.acceptance(of: source, at: date, locks: true).map { $0.run == nil } ?? false
     }
 }
 
