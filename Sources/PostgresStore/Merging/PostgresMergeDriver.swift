@@ -110,7 +110,7 @@ final class PostgresMergeDriver: MergeDriver {
             try connection.execute(creation)
         } else {
             // It may have gone with a savepoint.
-            try connection.executeScript("\(creation); TRUNCATE \(table)")
+            try connection.executeScript("\(creation); TRUNCATE \(table)", line: nil)
         }
         return table
     }
@@ -118,14 +118,14 @@ final class PostgresMergeDriver: MergeDriver {
     func makeTable(_ name: String, of query: String) throws -> String {
         let table = "\(StagingTable.temporarySchema).\("tributary_\(name)".sqlIdentifier)"
         try connection.executeScript(
-            "DROP TABLE IF EXISTS \(table); CREATE TEMP TABLE \(table) ON COMMIT DROP AS \(query)")
+            "DROP TABLE IF EXISTS \(table); CREATE TEMP TABLE \(table) ON COMMIT DROP AS \(query)", line: nil)
         return table
     }
 
     // Joins need the number of rows, their width, and whether keys are unique: 3,000 rows tell that as well as the 30,000
     // that PostgreSQL samples by default, in a tenth of the time.
     func analyze(_ table: String) throws {
-        try connection.executeScript("SET LOCAL default_statistics_target = 10; ANALYZE \(table)")
+        try connection.executeScript("SET LOCAL default_statistics_target = 10; ANALYZE \(table)", line: nil)
     }
 
     // MARK: - Errors

@@ -60,7 +60,8 @@ private struct PostgresOverlay {
         }
         let definitions = (["\(StagingTable.row) bigint NOT NULL"] + columns).joined(separator: ", ")
         try driver.connection.executeScript(
-            "DROP TABLE IF EXISTS \(table.staged); CREATE TEMP TABLE \(table.staged) (\(definitions)) ON COMMIT DROP")
+            "DROP TABLE IF EXISTS \(table.staged); CREATE TEMP TABLE \(table.staged) (\(definitions)) ON COMMIT DROP",
+            line: nil)
     }
 
     /// The members, as many together as one statement joins.
