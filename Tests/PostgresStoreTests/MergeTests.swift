@@ -123,4 +123,18 @@ import Testing
             #expect(error?.message.contains("its key column 'v' has no value") == true, "\(error?.message ?? "")")
         }
     }
+    /// A large merge sorts and hashes in 32 MB, or in what the role has if that is more.
+    @Test(arguments: [("4MB", true, "32MB"), ("1GB", true, "1GB"), ("4MB", false, "4MB")])
+    func memoryOfTheServer(role: String, isLarge: Bool, expected: String) async throws {
+        try await MergeFixture.with("CREATE TABLE item (id text PRIMARY KEY, name text, size bigint)") { fixture in
+            let before = try fixture.rows("SHOW work_mem")
+            try fixture.connection.inTransaction {
+                try fixture.execute("SET LOCAL work_mem = '\(role)'")
+                let rows: MergeFixture.Request = (MergeRule(), { try $0.insert(Item(id: "1")) })
+                #expect(try fixture.merge([rows], usesScratch: isLarge) == MergeCounts(inserted: 1))
+                #expect(try fixture.rows("SHOW work_mem") == [expected])
+            }
+            #expect(try fixture.rows("SHOW work_mem") == before)
+        }
+    }
 }

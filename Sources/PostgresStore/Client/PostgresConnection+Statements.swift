@@ -58,14 +58,15 @@ extension PostgresConnection {
 extension PostgresConnection {
     /// Executes a script of many statements, in one transaction unless it has its own or the connection is in one.
     ///
-    /// - Parameter line: the line on which the script begins.
+    /// - Parameter line: the line on which the script begins; nil if no user has written it.
     /// - Returns: the last statement's result.
     /// - Throws: ``PostgresError`` with the line of the statement that failed, or of the place in it.
     @discardableResult
-    package func executeScript(_ sql: String, line firstLine: Int = 1) throws -> PostgresResult {
+    package func executeScript(_ sql: String, line firstLine: Int? = 1) throws -> PostgresResult {
         let connection = try ready(for: sql)
         guard PQsendQuery(connection, sql) == 1 else { throw lostError() }
         return try lastResult { error, results in
+            guard let firstLine else { return }
             let line =
                 error.position.map { SQLScript.line(of: $0, in: sql) }
                 ?? SQLScript.line(ofStatement: results, in: sql)

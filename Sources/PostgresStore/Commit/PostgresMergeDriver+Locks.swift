@@ -18,12 +18,7 @@ extension PostgresMergeDriver {
             let new = try Set(writtenTables(mirrors, retention).map(\.sql)).subtracting(locked)
             guard !new.isEmpty else { break }
             let lock = "LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE"
-            let setting = PostgresStore.setting(PostgresStore.silence)
-            do { try connection.executeScript("\(setting); \(lock)") } catch var error as PostgresError {
-                // Nobody has written the script.
-                error.line = nil
-                throw error
-            }
+            try connection.executeScript("\(PostgresStore.setting(PostgresStore.silence)); \(lock)", line: nil)
             locked.formUnion(new)
             // While the locks were waited for, a table may have got another child.
             try tables.renew()

@@ -51,10 +51,23 @@ final class PostgresMergeDriver: MergeDriver {
     func prepare(_ mirrors: [MirroredRows]) throws {
         let targets = stack.parts.flatMap { $0.table.references.map(\.target.name) }
         try tables.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))
+        if stack.path != nil { try raiseMemory() }
         for part in stack.parts where part.counts.rows > 0 || !part.batches.isEmpty {
             try copy(part)
         }
         try keepLast(of: stack.parts.map { ($0.table, $0.counts) }, without: stack.skippedNumbers)
+    }
+
+    /// The kilobytes for each sort and, twice as many, for each hash of a large merge.
+    private static let memory = 32 << 10
+
+    /// Lets the transaction sort and hash in more memory than the 4 MB that a role usually has, so that the rows of a large
+    /// stack are not written to the server's disk once more. A role that has more keeps it.
+    private func raiseMemory() throws {
+        try connection.execute(
+            """
+            SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, \(Self.memory))::text, true)
+            """)
     }
 
     // MARK: - The transaction
@@ -97,7 +110,7 @@ final class PostgresMergeDriver: MergeDriver {
             try connection.execute(creation)
         } else {
             // It may have gone with a savepoint.
-            try connection.executeScript("\(creation); TRUNCATE \(table)")
+            try connection.executeScript("\(creation); TRUNCATE \(table)", line: nil)
         }
         return table
     }
@@ -105,11 +118,15 @@ final class PostgresMergeDriver: MergeDriver {
     func makeTable(_ name: String, of query: String) throws -> String {
         let table = "\(StagingTable.temporarySchema).\("tributary_\(name)".sqlIdentifier)"
         try connection.executeScript(
-            "DROP TABLE IF EXISTS \(table); CREATE TEMP TABLE \(table) ON COMMIT DROP AS \(query)")
+            "DROP TABLE IF EXISTS \(table); CREATE TEMP TABLE \(table) ON COMMIT DROP AS \(query)", line: nil)
         return table
     }
 
-    func analyze(_ table: String) throws { try connection.execute("ANALYZE \(table)") }
+    // Joins need the number of rows, their width, and whether keys are unique: 3,000 rows tell that as well as the 30,000
+    // that PostgreSQL samples by default, in a tenth of the time.
+    func analyze(_ table: String) throws {
+        try connection.executeScript("SET LOCAL default_statistics_target = 10; ANALYZE \(table)", line: nil)
+    }
 
     // MARK: - Errors
 

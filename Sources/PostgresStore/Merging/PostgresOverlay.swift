@@ -20,7 +20,7 @@ extension PostgresMergeDriver {
                 FROM (\(rows.joined(separator: " UNION ALL "))) s GROUP BY \(names)) o
             """)
         try connection.execute("CREATE INDEX IF NOT EXISTS tributary_overlay_parts ON \(overlay) USING hash (parts)")
-        try connection.execute("ANALYZE \(overlay)")
+        try analyze(overlay)
         let found = try connection.execute("SELECT parts, count(*) FROM \(overlay) GROUP BY parts ORDER BY parts")
         return OverlaidKeys(
             name: overlay,
@@ -49,7 +49,7 @@ private struct PostgresOverlay {
         table.name = "tributary_combined_\(rows.number)"
         try createTable(of: table)
         for (index, chunk) in chunks.enumerated() { try write(from: chunk, into: table, isFirst: index == 0) }
-        try driver.connection.execute("ANALYZE \(table.staged) (\(StagingTable.row))")
+        try driver.analyze("\(table.staged) (\(StagingTable.row))")
         return table
     }
 
@@ -60,7 +60,8 @@ private struct PostgresOverlay {
         }
         let definitions = (["\(StagingTable.row) bigint NOT NULL"] + columns).joined(separator: ", ")
         try driver.connection.executeScript(
-            "DROP TABLE IF EXISTS \(table.staged); CREATE TEMP TABLE \(table.staged) (\(definitions)) ON COMMIT DROP")
+            "DROP TABLE IF EXISTS \(table.staged); CREATE TEMP TABLE \(table.staged) (\(definitions)) ON COMMIT DROP",
+            line: nil)
     }
 
     /// The members, as many together as one statement joins.

@@ -30,7 +30,7 @@ extension PostgresMergeDriver {
         }
         if count > 0 {
             let columns = count < Self.manyRows ? " (\(StagingTable.row))" : ""
-            try connection.execute("ANALYZE \(table.staged)\(columns)")
+            try analyze("\(table.staged)\(columns)")
         }
     }
 

@@ -56,7 +56,7 @@ struct PostgresUndoDriver: UndoDriver {
                 """
             ).affectedRows
             part.counts.nulls = names.map { _ in 1 }
-            try connection.execute("ANALYZE \(part.table.staged)")
+            try driver.analyze(part.table.staged)
             try driver.indexKey(of: part)
         }
         return driver.merge(removals: removals, onChange: onChange)
