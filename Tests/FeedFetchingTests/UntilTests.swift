@@ -5,6 +5,7 @@ import TestEngine
 import TestStores
 import TestSupport
 import Testing
+import TributaryStores
 
 @testable import FeedConfiguration
 @testable import TributaryEngine
@@ -114,6 +115,32 @@ import Testing
             // The waits are not the time of the request.
             #expect(report.requests.map(\.seconds) == [0, 0, 0])
             #expect(try fixture.rows("SELECT attempts FROM tributary_source") == ["0"])
+        }
+    }
+
+    @Test(.onEachStore) func theStateOfTheSourceSaysThatARunWaits() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let job = Job(fixture, [Self.running, Self.running, Self.done])
+            let notes = "SELECT note FROM tributary_source"
+            let stack = Self.stack("every = \"7s\"")
+            let end = DueTime.text(job.start + 1_800)
+            let note =
+                "waits: request 'state' is sent again every 7 s since \(DueTime.text(job.start)), until \(end)"
+            let report = try await sync(fixture, stack) {
+                try await job.pass(to: 7, after: 1)
+                try await job.wait { job.seconds.count == 2 && fixture.clock.wakes.contains(job.start + 14) }
+                #expect(try fixture.rows(notes) == [note])
+                try await job.pass(to: 14, after: 2)
+            }
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+            #expect(try fixture.rows(notes) != [note])
+            // Of a process that has died, nothing waits.
+            let configuration = try fixture.configuration(stack)
+            let store = try #require(try configuration.openExistingStore(isWritten: true))
+            defer { try? store.close() }
+            try store.write { try $0.sources.recordNote(of: "s", note) }
+            let status = try StoreStatus(configuration, in: store, isDaemonRunning: false, now: fixture.clock.now())
+            #expect(!status.sources[0].isRunning && status.sources[0].state.note == nil, "\(status.sources[0])")
         }
     }
 

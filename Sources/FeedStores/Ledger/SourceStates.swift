@@ -95,6 +95,15 @@ package struct SourceStates: LedgerPart {
         if recorded.isEmpty { throw StoreError.leaseLost(source) }
     }
 
+    /// Records a note on a run in progress, which the record of the run replaces.
+    ///
+    /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.
+    package func recordNote(of source: String, _ note: String) throws {
+        try checkLease(of: source)
+        try session.execute(
+            "UPDATE \(dialect.source) SET note = \(bind: note.storable) WHERE source = \(bind: source)")
+    }
+
     /// Records the reason for which a source is not run any more.
     ///
     /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.

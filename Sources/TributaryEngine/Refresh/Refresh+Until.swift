@@ -29,11 +29,13 @@ extension Refresh {
     ) async throws -> Exchange {
         let (clock, hosts, subject) = (environment.clock, environment.hosts, "\(request.method) \(request.url)")
         let seen = Mutex<String?>(nil)
+        let note = DueTime.waitNote(on: request.key, until, since: clock.now())
         return try await withTimeLimit(
             until.limit, by: clock,
             timeout: FetchError(
                 .timeout, "\(subject): \(until.lateness(last: seen.withLock(\.self))); raise until.within")
         ) {
+            var isNoted = false
             while true {
                 let answer = try await self.answer(to: request, until, index, conditions)
                 if let exchange = answer.exchange { return exchange }
@@ -44,7 +46,8 @@ extension Refresh {
                             "\(subject): '\(until.written)' is '\(value.shortened(to: 100))', a value of until.fails")
                     }
                 }
-                try await self.withdrawAttempt()
+                try await self.withdrawAttempt(noting: isNoted ? nil : note)
+                isNoted = true
                 var rest = max(until.pause, answer.pause)
                 while rest > .zero {
                     try await clock.sleep(for: rest)

@@ -116,13 +116,20 @@ actor Refresh {
 
     /// Takes back the note of the attempt while the run waits between two responses. If the process dies meanwhile, no
     /// document is the cause.
-    func withdrawAttempt() async throws {
-        guard let deaths = noted else { return }
+    ///
+    /// - Parameter note: what the state of the source says from now on, so that other processes can show it; nil for no
+    ///   change. A plan writes nothing.
+    func withdrawAttempt(noting note: String? = nil) async throws {
+        guard let deaths = noted ?? unnoted, noted != nil || note != nil else { return }
+        let isNoted = noted != nil
         (unnoted, noted) = (deaths, nil)
         let (source, now) = (run.source, environment.clock.now())
         try await environment.store.writeInGroup {
-            try $0.sources.recordAttempt(
-                of: source.name, number: deaths, wait: nil, declared: source.identity, now: now)
+            if isNoted {
+                try $0.sources.recordAttempt(
+                    of: source.name, number: deaths, wait: nil, declared: source.identity, now: now)
+            }
+            if let note { try $0.sources.recordNote(of: source.name, note) }
         }
     }
 

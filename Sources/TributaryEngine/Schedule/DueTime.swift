@@ -163,6 +163,19 @@ enum DueTime {
         "an earlier run is blocked, and waits for `tributary accept \(source)`"
     }
 
+    /// Returns the note on a run that sends a request again until its response has a value.
+    ///
+    /// - Parameter start: when it began to; the limit counts from then.
+    static func waitNote(on request: String, _ until: UntilDeclaration, since start: Date) -> String {
+        "\(waitBeginning)\(request)' is sent again every \(until.pause.roughText) since \(text(start)), until "
+            + text(start + until.limit.seconds)
+    }
+
+    /// Returns true for the note of a run in progress. It stays in the store if the process dies.
+    static func isWaitNote(_ note: String) -> Bool { note.hasPrefix(waitBeginning) }
+
+    private static let waitBeginning = "waits: request '"
+
     private static func movedNote(_ hints: PollHints) -> String? {
         guard !hints.moved.isEmpty else { return nil }
         return hints.moved.sorted { $0.key < $1.key }.map {

@@ -34,7 +34,9 @@ package struct SourceStatus: Sendable, Encodable {
         self.isRunning = isRunning
         // A permission for a blocked run means nothing once the run is over.
         self.acceptance = acceptance.flatMap { $0.run == nil || state.isBlocked ? $0 : nil }
-        var state = self.acceptance.map(state.noted) ?? state
+        var state = state
+        if !isRunning, state.note.map(DueTime.isWaitNote) == true { state.note = nil }
+        state = self.acceptance.map(state.noted) ?? state
         if let wait {
             state.note = [state.note, wait.text].compactMap(\.self).joined(separator: "; ")
             state.nextDue = wait.until ?? state.nextDue

@@ -115,7 +115,8 @@ package enum OwnTables {
         t.column("error", \.error, "the reason for the last failure", isCleaned: true)
         t.column(
             "note", \.note,
-            "the note of the last run, a moved address, a feed that is gone, or the end of an answer's freshness, in words",
+            "the note of the last run, the wait of a run in progress (`until`), a moved address, a feed that is gone, or the "
+                + "end of an answer's freshness, in words",
             isCleaned: true)
         t.column(
             "blocked", \.isBlocked,
