@@ -7,7 +7,7 @@ final class ProposedTable {
     let element: ElementProfile
     /// The table of the records that enclose this one's records.
     let parent: ProposedTable?
-    let values: [RecordValue]
+    private(set) var values: [RecordValue]
     /// The keys that distinguish the records, once a ``RecordCounter`` has read the document.
     private(set) lazy var count = makeCount()
     /// The number of values left out because there would be too many columns.
@@ -68,6 +68,11 @@ final class ProposedTable {
 
     /// The number of filled values in this table and those below it.
     var weight: Int { family.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.profile.filled } } }
+
+    /// Decides what the values leave open by those of the document's other columns, before anything is counted.
+    func settle(_ notation: DocumentNotation) {
+        for index in values.indices { values[index].settle(notation) }
+    }
 
     /// True if its records are only texts.
     private var isList: Bool { element.data.isEmpty && element.children.isEmpty }
