@@ -129,7 +129,7 @@ final class ProposedTable {
             key = [own[choice.index].name]
             keyReason = element.count == 1 ? "the key is \(key[0])" : "\(key[0]) is unique in all \(number)"
             if !choice.isNamed { keyReason += ", but is not named like a key" }
-        } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0, !isDeclared,
+        } else if !isWithin, !element.isRecursive, count.rowsDiffer, count.orphans == 0, count.records > 0, !isDeclared,
             parent == nil || count.severals >= RecordCount.few
         {
             if element.count == 1 {
@@ -142,6 +142,7 @@ final class ProposedTable {
         } else {
             addPosition(&names)
         }
+        if element.isRecursive { columns.append(outerLevel(&names)) }
         if parent == nil, count.records > 0 { addDay(&names, writer) }
         columns += own
         for index in columns.indices where key.contains(columns[index].name) { columns[index].isRequired = false }
@@ -231,6 +232,18 @@ final class ProposedTable {
         let own = key.count == 1 ? key[0] : "id"
         return ProposedColumn(
             name: names.claim(SQLName.unreserved(SQLName.join([name, own])), fallback: "parent"), source: .parent(name))
+    }
+}
+
+extension ProposedTable {
+    /// Returns the column by which records within others of their own table name these. It refers to the key, which must have
+    /// been chosen.
+    private func outerLevel(_ uniqueNames: inout UniqueNames) -> ProposedColumn {
+        let own = key.count == 1 ? key[0] : "id"
+        let column = uniqueNames.claim(
+            SQLName.unreserved(SQLName.join(["parent", own])), SQLName.unreserved(SQLName.join(["parent", name, own])),
+            fallback: "parent")
+        return ProposedColumn(name: column, source: .parent(name), reason: "the \(name) around it")
     }
 }
 
