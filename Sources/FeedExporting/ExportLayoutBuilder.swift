@@ -24,9 +24,8 @@ struct ExportLayoutBuilder {
         var outermost: [ExportTable] = []
         for table in tables {
             if let outer = try enclosing(table, among: tables) {
-                if outer === table { table.isRecursive = true } else { outer.nested.append(table) }
-                if outer === table { outermost.append(table) }
-            } else if table !== document {
+                outer.nested.append(table)
+            } else if table !== document || table.isRecursive {
                 outermost.append(table)
             }
         }
@@ -79,16 +78,25 @@ struct ExportLayoutBuilder {
 
     // MARK: - Nesting of records
 
+    /// Finds the rows around those of a table.
+    ///
+    /// - Returns: the other table that has them; nil for a table whose rows are in none, or only within one another.
     private func enclosing(_ table: ExportTable, among tables: [ExportTable]) throws -> ExportTable? {
+        var enclosing: ExportTable?
         for column in table.mapping.columns {
             guard let parent = column.parent,
                 let outer = tables.first(where: { $0.mapping.table.lowercased() == parent.lowercased() }),
                 let key = try primaryKey(parent).first
             else { continue }
-            table.join = [(column.name, key)]
-            if outer !== table { shorten(table, within: outer) }
-            return outer
+            if outer === table {
+                table.levelJoin = [(column.name, key)]
+            } else if enclosing == nil {
+                table.join = [(column.name, key)]
+                enclosing = outer
+            }
         }
+        if let enclosing { shorten(table, within: enclosing) }
+        if enclosing != nil || table.isRecursive { return enclosing }
         for outer in tables where outer !== table {
             let below = table.levels.count - overlap(table, outer)
             guard below > 0 else { continue }

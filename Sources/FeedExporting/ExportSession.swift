@@ -9,9 +9,9 @@ final class ExportSession {
     private let db: Database
     private let request: RequestDeclaration
     private let write: ([UInt8]) throws -> Void
-    /// The running statements, by table and depth: a recursive table has several.
-    private var statements: [ObjectIdentifier: [Statement]] = [:]
-    private var indexed: [ObjectIdentifier: String] = [:]
+    /// The running statements, by depth: rows within others of their own table need several.
+    private var statements: [ExportTable.Inner: [Statement]] = [:]
+    private var indexed: [ExportTable.Inner: String] = [:]
 
     init(db: Database, request: RequestDeclaration, write: @escaping ([UInt8]) throws -> Void) {
         self.db = db
@@ -25,13 +25,13 @@ final class ExportSession {
     /// running statements when tables are created.
     func prepare(_ tables: [ExportTable]) throws {
         for table in tables {
-            if !table.join.isEmpty { _ = try index(of: table) }
+            for inner in table.inner { _ = try index(of: inner) }
             try prepare(table.nested)
         }
     }
 
     func writeRows(of tables: [ExportTable]) throws {
-        for table in tables { try writeRows(of: table, around: nil, depth: 0) }
+        for table in tables { try writeRows(of: table, depth: 0) }
     }
 
     /// Writes the content of the root where the root is a record itself.
@@ -48,7 +48,7 @@ final class ExportSession {
     }
 
     private func documentRow(of table: ExportTable) throws -> Row? {
-        let rows = try Row.fetchCursor(statement(for: table, isInner: false, depth: 0))
+        let rows = try Row.fetchCursor(db.makeStatement(sql: sql(table, within: nil)))
         guard let row = try rows.next()?.copy() else { return nil }
         if try rows.next() != nil {
             throw ExportError(
@@ -72,26 +72,30 @@ final class ExportSession {
 
     // MARK: - Rows
 
-    private func writeRows(of table: ExportTable, around outer: [DatabaseValue]?, depth: Int) throws {
-        let statement = try statement(for: table, isInner: outer != nil, depth: depth)
-        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(outer ?? []))
+    /// - Parameter around: the values by which rows within another are found, and what these are; nil for all rows that are
+    ///   in none.
+    private func writeRows(
+        of table: ExportTable, around: (inner: ExportTable.Inner, key: [DatabaseValue])? = nil, depth: Int
+    ) throws {
+        let statement = try statement(for: table, within: around?.inner, depth: depth)
+        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(around?.key ?? []))
         var open: [[DatabaseValue]] = []
         while let row = try rows.next() {
             let values = Array(row.databaseValues)
             try openWrappers(of: table, row, values, &open)
-            if let outer, writer.depth + table.height > XMLLimits().depth { throw tooDeep(table, outer) }
+            if let around, writer.depth + table.height > XMLLimits().depth { throw tooDeep(around.inner, around.key) }
             if writer.bytes.count > 64 << 10 { try flush() }
             try writeRecord(of: table, row, depth: depth)
-            if outer == nil { writer.markup("\n".utf8) }
+            if around == nil { writer.markup("\n".utf8) }
         }
         for wrapper in table.wrappers.prefix(open.count).reversed() { writer.end(wrapper.name) }
     }
 
-    private func tooDeep(_ table: ExportTable, _ outer: [DatabaseValue]) -> ExportError {
-        let key = zip(table.join, outer).map { "\($0.column) = \($1)" }.joined(separator: ", ")
+    private func tooDeep(_ inner: ExportTable.Inner, _ outer: [DatabaseValue]) -> ExportError {
+        let key = zip(inner.join, outer).map { "\($0.column) = \($1)" }.joined(separator: ", ")
         return ExportError(
             description:
-                "table '\(table.mapping.table)': the rows with \(key) are in so many others that their elements would be "
+                "table '\(inner.table.mapping.table)': the rows with \(key) are in so many others that their elements would be "
                 + "more than \(XMLLimits().depth) deep, which no document may be; shorten this chain of rows")
     }
 
@@ -107,10 +111,13 @@ final class ExportSession {
     private func writeInner(of table: ExportTable, _ row: Row, depth: Int) throws {
         guard !table.inner.isEmpty else { return }
         let values = Array(row.databaseValues)
+        var offset = table.joinOffset
         for inner in table.inner {
-            let offset = table.joinOffset(of: inner)
             let key = Array(values[offset..<offset + inner.join.count])
-            if key.allSatisfy({ !$0.isNull }) { try writeRows(of: inner, around: key, depth: depth + 1) }
+            offset += inner.join.count
+            if key.allSatisfy({ !$0.isNull }) {
+                try writeRows(of: inner.table, around: (inner, key), depth: depth + 1)
+            }
         }
     }
 
@@ -180,28 +187,28 @@ final class ExportSession {
 
     // MARK: - SQL
 
-    private func statement(for table: ExportTable, isInner: Bool, depth: Int) throws -> Statement {
-        guard isInner else { return try db.makeStatement(sql: sql(table, isInner: false)) }
-        let id = ObjectIdentifier(table)
-        while statements[id, default: []].count < depth {
-            statements[id, default: []].append(try db.makeStatement(sql: sql(table, isInner: true)))
+    private func statement(for table: ExportTable, within inner: ExportTable.Inner?, depth: Int) throws -> Statement {
+        guard let inner else { return try db.makeStatement(sql: sql(table, within: nil)) }
+        while statements[inner, default: []].count < depth {
+            statements[inner, default: []].append(try db.makeStatement(sql: sql(table, within: inner)))
         }
-        return statements[id, default: []][depth - 1]
+        return statements[inner, default: []][depth - 1]
     }
 
-    private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
+    private func sql(_ table: ExportTable, within inner: ExportTable.Inner?) throws -> String {
         let name = "store." + table.mapping.table.sqlIdentifier
         var conditions = Self.conditions(for: table.mapping, of: request)
         var source = "\(name) m"
-        if isInner {
-            if let index = try index(of: table) {
+        if let inner {
+            if let index = try index(of: inner) {
                 source = "\(index) i CROSS JOIN \(name) m ON m.rowid = i.id"
-                conditions += table.join.indices.map { "i.v\($0) = ?" }
+                conditions += inner.join.indices.map { "i.v\($0) = ?" }
             } else {
-                conditions += table.join.map { "m.\($0.column.sqlIdentifier) = ?" }
+                conditions += inner.join.map { "m.\($0.column.sqlIdentifier) = ?" }
             }
-        } else if table.isRecursive {
-            conditions += table.join.map { "m.\($0.column.sqlIdentifier) IS NULL" }
+        }
+        if inner?.isLevel != true {
+            conditions += table.levelJoin.map { "m.\($0.column.sqlIdentifier) IS NULL" }
         }
         let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
         let positions = table.mapping.columns.filter(\.isOrdinal).map { "m.\($0.name.sqlIdentifier)" }
@@ -237,11 +244,10 @@ final class ExportSession {
 
     /// Returns an index, made for this export, of the columns by which a table's rows are found. Returns nil if the
     /// store has one, or the table has no row ids.
-    private func index(of table: ExportTable) throws -> String? {
-        let id = ObjectIdentifier(table)
-        if let known = indexed[id] { return known.isEmpty ? nil : known }
-        let columns = table.join.map(\.column)
-        let name = table.mapping.table
+    private func index(of inner: ExportTable.Inner) throws -> String? {
+        if let known = indexed[inner] { return known.isEmpty ? nil : known }
+        let columns = inner.join.map(\.column)
+        let name = inner.table.mapping.table
         let isIndexed = try Bool.fetchOne(
             db,
             sql: """
@@ -249,7 +255,7 @@ final class ExportSession {
                 WHERE i.seqno = 0 AND lower(i.name) = lower(?))
                 """, arguments: [name, columns[0]])
         guard isIndexed != true, try db.hasRowIDInStore(name) else {
-            indexed[id] = ""
+            indexed[inner] = ""
             return nil
         }
         let index = "temp.inner_\(indexed.count)"
@@ -260,7 +266,7 @@ final class ExportSession {
                 INSERT INTO \(index) SELECT \(columns.map(\.sqlIdentifier).joined(separator: ", ")), rowid FROM store.\(name.sqlIdentifier)
                 WHERE \(columns.map { "\($0.sqlIdentifier) IS NOT NULL" }.joined(separator: " AND "))
                 """)
-        indexed[id] = index
+        indexed[inner] = index
         return index
     }
 }

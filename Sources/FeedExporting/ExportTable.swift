@@ -9,28 +9,40 @@ final class ExportTable {
     /// The elements from the outermost one of the table to the record's own, which is the last.
     var levels: [ExportElement] = []
     var nested: [ExportTable] = []
-    /// Pairs of columns whose values are equal in a row and in the row around it: this table's column, and the outer one's.
-    var join: [(column: String, outer: String)] = []
-    /// True if the table's records are within one another.
-    var isRecursive = false
+    typealias Join = [(column: String, outer: String)]
+    /// Pairs of columns whose values are equal in a row and in the row of another table around it: this table's column, and
+    /// the outer one's.
+    var join: Join = []
+    /// The same for the row of this table around a row; empty if the table's records are not within one another.
+    var levelJoin: Join = []
+    var isRecursive: Bool { !levelJoin.isEmpty }
 
-    /// The tables whose records are within this table's records.
-    var inner: [ExportTable] { nested + (isRecursive ? [self] : []) }
+    /// Rows within a row of another table, or of their own.
+    struct Inner: Hashable {
+        let table: ExportTable
+        let isLevel: Bool
+        var join: Join { isLevel ? table.levelJoin : table.join }
+
+        static func == (a: Inner, b: Inner) -> Bool { a.table === b.table && a.isLevel == b.isLevel }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(table))
+            hasher.combine(isLevel)
+        }
+    }
+
+    /// The rows within this table's rows.
+    var inner: [Inner] {
+        nested.map { Inner(table: $0, isLevel: false) } + (isRecursive ? [Inner(table: self, isLevel: true)] : [])
+    }
 
     /// The SQL of a row's values, followed by the values by which the rows within it are found.
     var selection: [String] {
         levels.flatMap(\.fields).map(\.sql) + inner.flatMap(\.join).map { "m.\($0.outer.sqlIdentifier)" }
     }
 
-    /// Returns the position in a row of the first value by which rows of an inner table are found.
-    func joinOffset(of table: ExportTable) -> Int {
-        var offset = levels.flatMap(\.fields).count
-        for other in inner {
-            if other === table { break }
-            offset += other.join.count
-        }
-        return offset
-    }
+    /// The position in a row of the first value by which rows within it are found.
+    var joinOffset: Int { levels.flatMap(\.fields).count }
 
     var record: ExportElement { levels[levels.count - 1] }
     var wrappers: ArraySlice<ExportElement> { levels.dropLast() }

@@ -49,7 +49,10 @@ struct ProposedColumn {
     }
 
     private var meaning: String? {
-        guard let declared else { return (writing?.comment ?? reason).map { DeclaredValue.line($0) } }
+        guard let declared else {
+            // Both are made of short values and names.
+            return (writing?.comment ?? reason).map { DeclaredValue.line($0, longest: .max) }
+        }
         guard type == .text, declared.type != .text else { return declared.comment }
         let type = "\(declared.type.rawValue) in the schema, which not all values of the document are"
         return declared.comment.map { "\(type); \($0)" } ?? type

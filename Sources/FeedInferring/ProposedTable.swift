@@ -7,7 +7,7 @@ final class ProposedTable {
     let element: ElementProfile
     /// The table of the records that enclose this one's records.
     let parent: ProposedTable?
-    let values: [RecordValue]
+    private(set) var values: [RecordValue]
     /// The keys that distinguish the records, once a ``RecordCounter`` has read the document.
     private(set) lazy var count = makeCount()
     /// The number of values left out because there would be too many columns.
@@ -69,6 +69,11 @@ final class ProposedTable {
     /// The number of filled values in this table and those below it.
     var weight: Int { family.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.profile.filled } } }
 
+    /// Decides what the values leave open by those of the document's other columns, before anything is counted.
+    func settle(_ notation: DocumentNotation) {
+        for index in values.indices { values[index].settle(notation) }
+    }
+
     /// True if its records are only texts.
     private var isList: Bool { element.data.isEmpty && element.children.isEmpty }
 
@@ -124,7 +129,7 @@ final class ProposedTable {
             key = [own[choice.index].name]
             keyReason = element.count == 1 ? "the key is \(key[0])" : "\(key[0]) is unique in all \(number)"
             if !choice.isNamed { keyReason += ", but is not named like a key" }
-        } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0, !isDeclared,
+        } else if !isWithin, !element.isRecursive, count.rowsDiffer, count.orphans == 0, count.records > 0, !isDeclared,
             parent == nil || count.severals >= RecordCount.few
         {
             if element.count == 1 {
@@ -137,6 +142,7 @@ final class ProposedTable {
         } else {
             addPosition(&names)
         }
+        if element.isRecursive { columns.append(outerLevel(&names)) }
         if parent == nil, count.records > 0 { addDay(&names, writer) }
         columns += own
         for index in columns.indices where key.contains(columns[index].name) { columns[index].isRequired = false }
@@ -226,6 +232,18 @@ final class ProposedTable {
         let own = key.count == 1 ? key[0] : "id"
         return ProposedColumn(
             name: names.claim(SQLName.unreserved(SQLName.join([name, own])), fallback: "parent"), source: .parent(name))
+    }
+}
+
+extension ProposedTable {
+    /// Returns the column by which records within others of their own table name these. It refers to the key, which must have
+    /// been chosen.
+    private func outerLevel(_ uniqueNames: inout UniqueNames) -> ProposedColumn {
+        let own = key.count == 1 ? key[0] : "id"
+        let column = uniqueNames.claim(
+            SQLName.unreserved(SQLName.join(["parent", own])), SQLName.unreserved(SQLName.join(["parent", name, own])),
+            fallback: "parent")
+        return ProposedColumn(name: column, source: .parent(name), reason: "the \(name) around it")
     }
 }
 

@@ -45,7 +45,7 @@ struct RecordValue {
     var attribute: XMLName?
     /// True if the content is running text with markup.
     var isProse = false
-    let profile: ValueProfile
+    private(set) var profile: ValueProfile
 
     func path(_ writer: PathWriter) -> String {
         if let attribute { return writer.path(steps, attribute: attribute, of: holder) }
@@ -58,20 +58,30 @@ struct RecordValue {
         if isProse { return holder.holdsMarkup ? .xml : .text }
         if let declared = profile.declaredType { return declared }
         if profile.isNumber, MoneyName.isMoney(names) { return .decimal }
-        return CodeName.isCode(attribute?.local ?? holder.name.local) ? .text : profile.type
+        return isCode ? .text : profile.type
     }
 
     /// How the value is written, where the column's type does not say it.
     var writing: ValueWriting? {
         guard !isProse, profile.declared == nil, let writing = profile.writing else { return nil }
-        return type != .text || writing.doubt != nil ? writing : nil
+        return type != .text || writing.doubt != nil && !isCode ? writing : nil
+    }
+
+    private var isCode: Bool { CodeName.isCode(attribute?.local ?? holder.name.local) }
+
+    /// True for values whose notation no schema says.
+    var hasNotation: Bool { !isProse && !isCode && profile.declared == nil }
+
+    /// Decides what the values leave open by those of other columns.
+    mutating func settle(_ notation: DocumentNotation) {
+        if hasNotation { profile.settle(notation) }
     }
 
     /// True for times that name no offset.
     var lacksOffset: Bool { type == .datetime && (profile.hasLocalTime || writing != nil) }
 
     /// The type by which values are compared: texts where the type alone does not say what they are.
-    var comparedType: ValueType { writing == nil ? type : .text }
+    var comparedType: ValueType { writing?.keys.isEmpty ?? true ? type : .text }
 
     /// True where a schema says that each record has it.
     var isRequired: Bool {

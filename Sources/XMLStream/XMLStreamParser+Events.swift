@@ -88,6 +88,13 @@ extension XMLStreamParser {
         if let failure { throw failure }
     }
 
+    /// Reports an element whose text is a number in the document's format, as JSON has without quotes.
+    package func number(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
+        isNumber = true
+        defer { isNumber = false }
+        try element(name, text, line: line)
+    }
+
     /// True if an element with this text is within the limits, and changes nothing of its parent's text.
     @inline(__always)
     private func mayTake(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -49,6 +49,8 @@ public final class XMLStreamParser {
     private var declaration: DeclarationScanner? = DeclarationScanner()
     /// The line reached in a document that is not XML; nil in an XML document.
     @exclusivity(unchecked) var reportedLine: Int?
+    /// True while an element is reported whose text is a number in the document's format. XML has no numbers.
+    @exclusivity(unchecked) package internal(set) var isNumber = false
     @exclusivity(unchecked) var hasRoot = false
     /// The number of handlers that are taking the whole content of an element. White space before an element's first
     /// child is then kept.

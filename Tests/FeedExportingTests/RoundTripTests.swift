@@ -99,6 +99,17 @@ import XMLStream
                 + "<attr k='2'/></outline><outline text='d'/></body></o>"
         ),
         (
+            "elements within their own kind, with a key",
+            "<s><category id='1'><name>a</name><category id='2'><name>b</name></category></category>"
+                + "<category id='3'><name>c</name></category></s>"
+        ),
+        (
+            "elements within their own kind, in records",
+            "<d><entry id='a'><sense n='1'><def>x</def><sense n='1'><def>y</def></sense><sense n='2'><def>y</def>"
+                + "</sense></sense><sense n='2'><def>z</def></sense></entry><entry id='b'><sense n='1'><def>x</def>"
+                + "</sense></entry></d>"
+        ),
+        (
             "records that are alike",
             "<r><item><a>1</a><t>x</t><t>y</t></item><item><a>1</a><t>x</t><t>z</t></item><item><a>1</a></item></r>"
         ),

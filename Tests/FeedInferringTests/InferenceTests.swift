@@ -205,7 +205,25 @@ import XMLStream
               <outline text="C" xmlUrl="https://c.org"/></body></opml>
             """)
         #expect(tables.map(\.element) == ["outline", "outline/note"])
-        #expect(tables[0].columns.keys.sorted() == ["text", "xml_url"])
+        #expect(tables[0].columns.keys.sorted() == ["parent_position", "position", "text", "xml_url"])
+        #expect(tables[0].key == ["position"])
+        #expect(tables[0].columns["parent_position"].flatMap(tables[0].parent) == "outline")
+    }
+
+    @Test func recordsWithinOthersOfTheirTableNameThem() throws {
+        let inner = "<category id='1'><name>a</name><category id='2'><name>b</name></category></category>"
+        let wrapped =
+            "<category id='1'><name>a</name><children><category id='2'><name>b</name></category></children></category>"
+        for levels in [inner, wrapped] {
+            let toml = try propose("<shop>\(levels)<category id='3'><name>c</name></category></shop>").toml
+            #expect(toml.contains("key = [\"id\"]\n"), "\(toml)")
+            #expect(
+                toml.contains("parent_id = { parent = \"category\" }  # the category around it\n"), "\(toml)")
+        }
+        let taken = try propose(
+            "<l><c id='1' parent_id='x'><c id='2' parent_id='y'/></c><c id='3' parent_id='z'/></l>"
+        ).toml
+        #expect(taken.contains("parent_c_id = { parent = \"c\" }"), "\(taken)")
     }
 
     @Test func listsOfTexts() throws {

@@ -28,7 +28,10 @@ import XMLStream
                 <sense n="2"><def>z</def></sense></entry><entry id="b"><sense n="1"><def>x</def></sense></entry></d>
                 """,
             rows: ["entry 2", "sense 5"],
-            proposed: ["ordinal = \"parent\"", "# 2 records; id is unique in all 2 records."]),
+            proposed: [
+                "ordinal = \"parent\"", "# 2 records; id is unique in all 2 records.",
+                "parent_id = { parent = \"sense\" }",
+            ]),
         Document(
             testDescription: "two containers in one record",
             text: """
@@ -106,6 +109,29 @@ import XMLStream
             if document.rows.isEmpty { #expect(report.counts.inserted >= records, "\(toml)") }
             let again = try #require(try await fixture.sync(toml, mode: .full).first)
             #expect(again.counts == MergeCounts(unchanged: report.counts.inserted), "\(again)\n\(toml)")
+        }
+    }
+
+    @Test func recordsKeepTheOnesAroundThem() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func sync(_ document: String, _ expected: [String]) async throws {
+                fixture.server.document("/feed", document)
+                let toml = try MappingProposal(url: "URL/feed", sourceName: "s") { handler in
+                    let parser = XMLStreamParser(handler: handler)
+                    try Array(document.utf8).withUnsafeBytes { try parser.parse($0) }
+                    try parser.finish()
+                }.toml
+                let report = try #require(try await fixture.sync(toml, mode: .full).first)
+                #expect(report.error == nil && report.counts.replaced == 0, "\(report)\n\(toml)")
+                let rows = try fixture.rows(
+                    "SELECT s.n, p.n FROM sense s LEFT JOIN sense p ON s.parent_id = p.id ORDER BY s.n")
+                #expect(rows == expected, "\(toml)")
+            }
+            try await sync(
+                """
+                <d><entry id="a"><sense n="1"><x/><sense n="2"><x/><sense n="3"/></sense><sense n="4"/></sense><sense n="5"/></entry>
+                <entry id="b"><sense n="6"/></entry></d>
+                """, ["1|NULL", "2|1", "3|2", "4|1", "5|NULL", "6|NULL"])
         }
     }
 

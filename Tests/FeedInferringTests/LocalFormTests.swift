@@ -81,6 +81,96 @@ import Testing
         )
     }
 
+    // MARK: - Other columns
+
+    /// The declarations of the columns `x`, `y`, … of records with one value each, with their comments.
+    private func columns(_ values: [String]) throws -> [String] {
+        let names = ["x", "y", "z"].prefix(values.count)
+        let record = zip(names, values).map { "<\($0)>\($1)</\($0)>" }.joined()
+        let lines = try propose("<l><e v='-'/><e v='-'>\(record)</e></l>").split(separator: "\n")
+        return try names.map { name in
+            try String(#require(lines.first { $0.hasPrefix("\(name) = ") }).dropFirst(4))
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "12.500", "1.234,50",
+            #"{ path = "x", type = "integer", decimal_separator = ",", group_separator = "." }"#
+                + "  # as in 12.500, as another column has 1.234,50"
+        ),
+        (
+            "12.500", "16,95",
+            #"{ path = "x", type = "integer", decimal_separator = ",", group_separator = "." }"#
+                + "  # as in 12.500, as another column has 16,95"
+        ),
+        (
+            "1,234", "1.234,50",
+            #"{ path = "x", type = "decimal", decimal_separator = ",", group_separator = "." }"#
+                + "  # as in 1,234, as another column has 1.234,50"
+        ),
+        (
+            "1,234", "1,234.50",
+            #"{ path = "x", type = "integer", group_separator = "," }  # as in 1,234, as another column has 1,234.50"#
+        ),
+        ("12.500", "9.99", #"{ path = "x", type = "decimal" }"#),
+        ("12.500", "1,234.50", #"{ path = "x", type = "decimal" }"#),
+        (
+            "12.500", "1 234,50",
+            #""x"  # 12.500: a fraction, or thousands? Other columns have 1 234,50; type = "decimal", "#
+                + #"and for thousands also decimal_separator = ",", group_separator = ".""#
+        ),
+        (
+            "12.500", "1234",
+            #"{ path = "x", type = "decimal" }  # 12.500: read as a fraction; if it is thousands, "#
+                + #"add decimal_separator = ",", group_separator = ".""#
+        ),
+        ("0.500", "none", #"{ path = "x", type = "decimal" }"#),
+        (
+            "03/04/2026", "25/12/2026",
+            #"{ path = "x", type = "date", format = "%d/%m/%Y" }  # as in 03/04/2026, as another column has 25/12/2026"#
+        ),
+        (
+            "03/04/2026", "12/25/2026 14:30",
+            #"{ path = "x", type = "date", format = "%m/%d/%Y" }  # as in 03/04/2026, as another column has "#
+                + "12/25/2026 14:30"
+        ),
+        (
+            "03/04/2026", "25.12.2026",
+            #""x"  # 03/04/2026: day or month first? type = "date", format = "%d/%m/%Y" or "%m/%d/%Y""#
+        ),
+    ])
+    func anotherColumnDecides(value: String, other: String, expected: String) throws {
+        #expect(try columns([value, other])[0] == expected)
+    }
+
+    @Test func columnsThatContradictEachOtherDecideNothing() throws {
+        let numbers = try columns(["12.500", "1.234,50", "9.99"])
+        #expect(
+            numbers == [
+                #""x"  # 12.500: a fraction, or thousands? Other columns have 1.234,50 and 9.99; type = "decimal", "#
+                    + #"and for thousands also decimal_separator = ",", group_separator = ".""#,
+                #"{ path = "y", type = "decimal", decimal_separator = ",", group_separator = "." }  # as in 1.234,50"#,
+                #"{ path = "z", type = "decimal" }"#,
+            ])
+        let commas = try columns(["1,234", "1.234,50", "9.99"])
+        #expect(
+            commas[0] == #""x"  # 1,234: a fraction, or thousands? Other columns have 1.234,50 and 9.99; "#
+                + #"type = "decimal", decimal_separator = "," or group_separator = ",""#)
+        let dates = try columns(["03/04/2026", "25/12/2026", "12/25/2026"])
+        #expect(
+            dates[0] == #""x"  # 03/04/2026: day or month first? Other columns have 25/12/2026 and 12/25/2026; "#
+                + #"type = "date", format = "%d/%m/%Y" or "%m/%d/%Y""#)
+        #expect(dates[2] == #"{ path = "z", type = "date", format = "%m/%d/%Y" }  # as in 12/25/2026"#)
+    }
+
+    @Test func codesDecideNothingAndAreNotDecided() throws {
+        let toml = try propose("<l><e id='1' version='1.0' x='12.500'/><e id='2' version='2.0' x='1.250'/></l>")
+        #expect(toml.contains("read as a fraction"), "\(toml)")
+        let codes = try propose("<l><e id='1' price='9,95' plz='12.500'/><e id='2' price='1,25' plz='12.501'/></l>")
+        #expect(codes.contains("plz   = \"@plz\"\n"), "\(codes)")
+    }
+
     @Test func aPriceWithACommaIsADecimal() throws {
         let toml = try propose("<l><e id='1' price='9,5'/><e id='2' price='10'/></l>")
         #expect(toml.contains(#"price = { path = "@price", type = "decimal", decimal_separator = "," }"#), "\(toml)")

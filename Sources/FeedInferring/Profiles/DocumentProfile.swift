@@ -39,7 +39,7 @@ package final class DocumentProfile: XMLStreamHandler {
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
-        open.removeLast().end(trimmed(stream.textBytes), budget)
+        open.removeLast().end(trimmed(stream.textBytes), isNumber: stream.isNumber, budget)
     }
 
     /// Returns the profile of the element that has begun, whose name is new in its parent.

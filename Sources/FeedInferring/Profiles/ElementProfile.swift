@@ -139,10 +139,12 @@ package final class ElementProfile {
         attributes.append(attribute)
     }
 
-    /// - Parameter text: the element's own, trimmed.
-    func end(_ text: UnsafeBufferPointer<UInt8>, _ budget: DigestSet.Budget) {
+    /// - Parameters:
+    ///   - text: the element's own, trimmed.
+    ///   - isNumber: true for a number in the document's format.
+    func end(_ text: UnsafeBufferPointer<UInt8>, isNumber: Bool, _ budget: DigestSet.Budget) {
         // An element with its own text is mostly a column of its parent: siblings have the same grandparent.
-        self.text.add(text, scope: parent?.parent?.count ?? 0, budget)
+        self.text.add(text, scope: parent?.parent?.count ?? 0, isNumber: isNumber, budget)
         if childrenNow > 0, text.count > max(leadingLength, childrenNow * 4) { instancesWithProse += 1 }
     }
 

@@ -28,6 +28,9 @@ struct NumberStyles: OptionSet {
         rawValue = bits.reduce(0) { $0 | 1 << UInt8($1.offset) }
     }
 
+    /// True for numbers that may have either mark before a fraction.
+    var isAmbiguous: Bool { !isDisjoint(with: .comma) && !isDisjoint(with: .point) }
+
     /// The mark between groups, where only one is possible: values without groups leave all possible.
     var group: Character? {
         guard rawValue.nonzeroBitCount == 1 else { return nil }

@@ -46,15 +46,18 @@ package struct ValueProfile {
     /// - Parameters:
     ///   - text: the text of the value, trimmed.
     ///   - scope: the number of the element that encloses the record. Values of different scopes are not siblings.
+    ///   - isNumber: true for a number in the document's format, such as JSON's.
     ///   - budget: the memory of all profiles of the document.
-    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int, _ budget: DigestSet.Budget) {
+    mutating func add(
+        _ text: UnsafeBufferPointer<UInt8>, scope: Int, isNumber: Bool = false, _ budget: DigestSet.Budget
+    ) {
         count += 1
         guard !text.isEmpty else { return }
         filled += 1
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
         compare(text, scope, budget)
-        if !convertible.isEmpty || local.isOpen { narrow(text) }
+        if !convertible.isEmpty || local.isOpen { narrow(text, isNumber) }
     }
 
     private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int, _ budget: DigestSet.Budget) {
@@ -81,12 +84,12 @@ package struct ValueProfile {
     /// False if two values within one element that encloses a record were equal, as those of a child's key must not be.
     var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
-    private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
+    private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>, _ isNumber: Bool) {
         let isDay = Lexical.isDay(text)
         if isDay || Lexical.isInstant(text) {
             convertible.formIntersection([.date, .datetime])
             if isDay, convertible.contains(.datetime) { hasLocalTime = true }
-            if local.isOpen { local.add(text, plain: nil) }
+            if local.isOpen { local.add(text, plain: nil, isNumber: isNumber) }
             return forms.formIntersection(isDay ? [.date, .datetime] : .datetime)
         }
         let number = NumberText(text)
@@ -96,7 +99,7 @@ package struct ValueProfile {
         }
         guard !forms.isEmpty || local.isOpen else { return }
         let plain = number.flatMap { $0.isPlain ? $0 : nil }
-        if local.isOpen { local.add(text, plain: plain) }
+        if local.isOpen { local.add(text, plain: plain, isNumber: isNumber) }
         if !forms.isEmpty { forms.formIntersection(ValueForms(text, plain: plain)) }
         if plain?.hasExponent ?? false { hasExponent = true }
         if let plain {
@@ -119,7 +122,18 @@ package struct ValueProfile {
     }
 
     /// How the values are written, where their type does not say it.
-    var writing: ValueWriting? { filled > 0 && forms.isEmpty ? local.type?.writing : nil }
+    var writing: ValueWriting? {
+        guard filled > 0 else { return nil }
+        return forms.isEmpty ? local.type?.writing : local.note
+    }
+
+    /// Adds what the values show of the document's notation.
+    func show(in notation: inout DocumentNotation) { local.show(in: &notation) }
+
+    /// Decides what the values leave open by those of other columns.
+    mutating func settle(_ notation: DocumentNotation) {
+        if local.settle(notation) { forms = [] }
+    }
 
     /// The type that a schema declares, or text if a value of the document does not convert to it; nil without a schema's
     /// type.

@@ -9,13 +9,18 @@ struct ValueWriting {
     var example: String
     /// What else the values may be; nil where they can be only this.
     var doubt: String?
+    /// The value of another column that has decided it; nil where the values decide it themselves.
+    var evidence: String?
 
-    var comment: String { doubt ?? "as in \(example)" }
+    var comment: String { doubt ?? "as in \(example)" + (evidence.map { ", as another column has \($0)" } ?? "") }
 }
 
 /// What the values of a column have in common that are numbers or dates in a local notation.
 struct LocalForms {
     private var numbers = NumberStyles.all
+    /// The styles of the numbers that are texts in the document's format. Those that are numbers there, as in JSON without
+    /// quotes, always have a point, and do not show how the document writes others.
+    private var textNumbers = NumberStyles.all
     /// The numbers of digits in the values' fractions, where a comma or a point is the decimal mark.
     private var comma = DecimalPlaces()
     private var point = DecimalPlaces()
@@ -25,14 +30,18 @@ struct LocalForms {
     private var count = 0
     /// The last value that has ruled something out.
     private var example = ""
+    /// The values of other columns that decide what these are, or contradict each other.
+    private var evidence: [String] = []
 
     /// False where no further value changes anything.
     var isOpen: Bool { !numbers.isEmpty || !dates.isEmpty }
 
-    /// - Parameter number: the value as a plain number, where it is one.
-    mutating func add(_ text: UnsafeBufferPointer<UInt8>, plain number: NumberText?) {
+    /// - Parameters:
+    ///   - number: the value as a plain number, where it is one.
+    ///   - isNumber: true for a number in the document's format.
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, plain number: NumberText?, isNumber: Bool) {
         defer { count += 1 }
-        if !numbers.isEmpty { addNumber(text, number) }
+        if !numbers.isEmpty { addNumber(text, number, isNumber) }
         guard !dates.isEmpty else { return }
         let possible = dates.count
         if number == nil, LocalDates.mayHold(text) {
@@ -43,12 +52,13 @@ struct LocalForms {
         if !dates.isEmpty, dates.count < possible { keep(text) }
     }
 
-    private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: NumberText?) {
+    private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: NumberText?, _ isNumber: Bool) {
         let local = plain == nil ? LocalNumber(text) : nil
         if local != nil { hasNumber = true }
         comma.add(local?.decimals(after: UInt8(ascii: ",")))
         point.add(plain?.decimals ?? local?.decimals(after: UInt8(ascii: ".")))
-        let found = plain?.styles ?? local?.styles ?? []
+        var found = plain?.styles ?? local?.styles ?? []
+        if isNumber { found.formIntersection(.point) } else { textNumbers.formIntersection(found) }
         if !numbers.isSubset(of: found) { keep(text) }
         numbers.formIntersection(found)
     }
@@ -59,12 +69,60 @@ struct LocalForms {
         guard other.count > 0 else { return }
         guard count > 0 else { return self = other }
         count += other.count
+        if example.isEmpty || !numbers.isSubset(of: other.numbers) { example = other.example }
+        textNumbers.formIntersection(other.textNumbers)
         numbers.formIntersection(other.numbers)
         comma.merge(other.comma)
         point.merge(other.point)
         hasNumber = hasNumber || other.hasNumber
         dates.removeAll { !other.dates.contains($0) }
     }
+
+    // MARK: - Other columns
+
+    /// True for numbers that are different ones with a comma before the fraction and with a point: `1,234`, `12.500`.
+    private var isAmbiguous: Bool { count > 0 && numbers.isAmbiguous && (comma.most > 0 || point.most > 0) }
+
+    /// Adds what the values show.
+    func show(in notation: inout DocumentNotation) {
+        guard count > 0 else { return }
+        if !numbers.isEmpty, !textNumbers.isAmbiguous { notation.show(textNumbers, example) }
+        if dates.count == 1 { notation.show(order: Self.order(dates[0]), example) }
+    }
+
+    /// Decides what the values leave open by those of other columns.
+    ///
+    /// - Returns: true for numbers that have no plain notation, although they may seem to.
+    mutating func settle(_ notation: DocumentNotation) -> Bool {
+        settleDates(notation)
+        guard isAmbiguous, !notation.numbers.isEmpty else { return false }
+        evidence = notation.shownNumbers
+        let possible = numbers.intersection(notation.numbers)
+        if !possible.isEmpty, !possible.isAmbiguous { numbers = possible }
+        hasNumber = hasNumber || !numbers.isSubset(of: .point)
+        return hasNumber
+    }
+
+    private mutating func settleDates(_ notation: DocumentNotation) {
+        guard dates.count > 1 else { return }
+        let shown = dates.compactMap { date in notation.example(ofOrder: Self.order(date)).map { (date, $0) } }
+        evidence = shown.map(\.1)
+        if shown.count == 1 { dates = [shown[0].0] }
+    }
+
+    /// The date of a format, without a time.
+    private static func order(_ format: DateFormat) -> String { String(format.pattern.prefix(8)) }
+
+    // MARK: - The result
+
+    /// What a column of plain numbers may be instead; nil where its numbers can be only these.
+    var note: ValueWriting? {
+        guard isAmbiguous else { return nil }
+        return ValueWriting(
+            example: example, doubt: "\(example): read as a fraction; if it is thousands, add \(Self.thousands)")
+    }
+
+    private static let thousands = #"decimal_separator = ",", group_separator = ".""#
 
     /// The type of the values and how they are written; nil where they are nothing but texts. Values that may be of more
     /// than one kind are text, and the writing says so.
@@ -74,22 +132,26 @@ struct LocalForms {
         guard let first = dates.first?.pattern else { return nil }
         let type: ValueType = first.contains("%H") ? .datetime : .date
         var writing = ValueWriting(keys: [("format", TOMLText.string(first))], example: example)
+        writing.evidence = evidence.first
         guard dates.count > 1 else { return (type, writing) }
         writing.keys = []
         let formats = dates.map { TOMLText.string($0.pattern) }.joined(separator: " or ")
-        writing.doubt = "\(example): day or month first? type = \"\(type.rawValue)\", format = \(formats)"
+        writing.doubt =
+            "\(example): day or month first?\(contradiction) type = \"\(type.rawValue)\", format = \(formats)"
         return (.text, writing)
     }
 
     private var numberType: (ValueType, ValueWriting) {
-        let isComma = !numbers.isDisjoint(with: .comma)
         let isPoint = !numbers.isDisjoint(with: .point)
         var writing = ValueWriting(example: example)
-        if isComma, isPoint, comma.most > 0 || point.most > 0 {
-            writing.doubt =
-                "\(example): a fraction, or thousands? type = \"decimal\", decimal_separator = \",\" or group_separator = \",\""
+        if isAmbiguous {
+            let keys =
+                comma.most > 0
+                ? #"decimal_separator = "," or group_separator = ",""# : "and for thousands also \(Self.thousands)"
+            writing.doubt = "\(example): a fraction, or thousands?\(contradiction) type = \"decimal\", \(keys)"
             return (.text, writing)
         }
+        writing.evidence = evidence.first
         // Without a fraction, the mark before one decides nothing.
         let fraction = isPoint ? point : comma
         if !isPoint { writing.keys.append(("decimal_separator", TOMLText.string(","))) }
@@ -97,6 +159,11 @@ struct LocalForms {
             writing.keys.append(("group_separator", TOMLText.string(String(group))))
         }
         return (fraction.most == 0 ? .integer : fraction.areDecimal ? .decimal : .real, writing)
+    }
+
+    /// A clause with the values of other columns, which contradict each other; empty without them.
+    private var contradiction: String {
+        evidence.isEmpty ? "" : " Other columns have \(evidence.joined(separator: " and "));"
     }
 }
 

@@ -262,7 +262,9 @@ final class JSONReader: DocumentReader {
                 try startElement()
                 try endElement()
             }
-        } else if NumberText(text)?.isPlain ?? text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) {
+        } else if NumberText(text)?.isPlain ?? false {
+            try stream.number(name, text, line: line)
+        } else if text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) {
             try stream.element(name, text, line: line)
         } else {
             throw problem("'\(String(decoding: text, as: UTF8.self).prefix(40))' is not a value")

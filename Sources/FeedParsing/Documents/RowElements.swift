@@ -47,6 +47,11 @@ struct RowElements: ~Copyable {
         try calls._withUnsafeGuaranteedRef { try $0.element(names[column], text, line: line) }
     }
 
+    /// Passes on a field that is a number in the document's format.
+    func number(_ column: Int, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
+        try calls._withUnsafeGuaranteedRef { try $0.number(names[column], text, line: line) }
+    }
+
     func endRow(line: Int) throws { try stream.end(line: line) }
 
     /// Passes on a line that is no row.

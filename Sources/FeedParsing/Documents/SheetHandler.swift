@@ -130,7 +130,7 @@ final class SheetHandler: XMLStreamHandler {
     private func take(_ written: UnsafeBufferPointer<UInt8>) throws {
         guard !written.isEmpty else { return }
         switch type {
-        case .number: try numbers.write(written, format) { try emit($0) }
+        case .number: try numbers.write(written, format) { try emit($0, isNumber: true) }
         case .shared:
             guard let number = Self.number(written), number < strings.count else {
                 throw problem(
@@ -160,8 +160,8 @@ final class SheetHandler: XMLStreamHandler {
         try emit(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    private func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
-        if !text.isEmpty { try rows.cell(row: row, column: column, text) }
+    private func emit(_ text: UnsafeBufferPointer<UInt8>, isNumber: Bool = false) throws {
+        if !text.isEmpty { try rows.cell(row: row, column: column, text, isNumber: isNumber) }
     }
 
     // MARK: - Places

@@ -11,7 +11,7 @@ final class WorkbookRows {
     /// The width that the sheet gives; 0 without one that is of use.
     private var declared = 0
     /// The values of the row that names the columns, or shows how many there are; nil once it is complete.
-    @exclusivity(unchecked) private var header: [String]? = []
+    @exclusivity(unchecked) private var header: [(text: String, isNumber: Bool)]? = []
     private var headerBytes = 0
     /// The row that names the columns; 0 without one.
     private var headerRow = 0
@@ -41,10 +41,11 @@ final class WorkbookRows {
     ///   - row: the number of the row, counted from 1.
     ///   - column: the position of the column, counted from 0.
     ///   - text: the value, not empty; valid only during the call.
-    func cell(row: Int, column: Int, _ text: UnsafeBufferPointer<UInt8>) throws {
+    ///   - isNumber: true for a number, false for a text that may look like one.
+    func cell(row: Int, column: Int, _ text: UnsafeBufferPointer<UInt8>, isNumber: Bool) throws {
         guard row > dialect.skip else { return }
         line = row
-        if header != nil { return try gather(text, column) }
+        if header != nil { return try gather(text, column, isNumber) }
         guard column < rows.width else {
             // Nobody sees spaces beside a table.
             guard text.allSatisfy(isXMLSpace) else { throw beyond(column) }
@@ -52,8 +53,16 @@ final class WorkbookRows {
         }
         if next == nil { try rows.beginRow(line: row) }
         try fill(to: column)
-        try rows.field(column, text, line: row)
+        try field(column, text, isNumber)
         next = column + 1
+    }
+
+    private func field(_ column: Int, _ text: UnsafeBufferPointer<UInt8>, _ isNumber: Bool) throws {
+        if isNumber {
+            try rows.number(column, text, line: line)
+        } else {
+            try rows.field(column, text, line: line)
+        }
     }
 
     /// Takes the end of each row that the sheet has.
@@ -67,14 +76,14 @@ final class WorkbookRows {
         guard !header.isEmpty else { return }
         self.header = nil
         headerRow = row
-        guard case .none = dialect.header else { return try rows.take(columns: header) }
+        guard case .none = dialect.header else { return try rows.take(columns: header.map(\.text)) }
         let width = max(header.count, declared)
         try rows.take(columns: [String](repeating: "", count: width))
         try rows.beginRow(line: row)
         next = 0
-        for (column, text) in header.enumerated() {
-            var text = text
-            try text.withUTF8 { try rows.field(column, $0, line: row) }
+        for (column, cell) in header.enumerated() {
+            var text = cell.text
+            try text.withUTF8 { try field(column, $0, cell.isNumber) }
             next = column + 1
         }
         try endRow(row)
@@ -100,7 +109,7 @@ final class WorkbookRows {
         }
     }
 
-    private func gather(_ text: UnsafeBufferPointer<UInt8>, _ column: Int) throws {
+    private func gather(_ text: UnsafeBufferPointer<UInt8>, _ column: Int, _ isNumber: Bool) throws {
         guard !text.allSatisfy(isXMLSpace) else { return }
         guard column < CSVColumns.limit else {
             throw problem(column, "there are more than \(CSVColumns.limit) columns")
@@ -112,8 +121,8 @@ final class WorkbookRows {
         guard headerBytes <= CSVReader.fieldLimit else {
             throw problem(column, "the first row is longer than \(ByteSize.text(CSVReader.fieldLimit))")
         }
-        while let count = header?.count, count < column { header?.append("") }
-        header?.append(String(decoding: text, as: UTF8.self))
+        while let count = header?.count, count < column { header?.append(("", false)) }
+        header?.append((String(decoding: text, as: UTF8.self), isNumber))
     }
 
     private func beyond(_ column: Int) -> WorkbookProblem {

@@ -356,7 +356,10 @@ package final class MappingHandler: XMLStreamHandler {
             case .document: position = layout.records
             case .siblings: position = level(depth - 1).next(of: layout, slot)
             case .parent:
-                guard let outer = layout.parents.compactMap({ $0.enclosing(depth)?.depth }).max() else { continue }
+                // Records within others of their own table are counted in the record around all of them.
+                let parents = layout.parents
+                let others = parents.count > 1 ? parents.filter { $0 !== layout } : parents
+                guard let outer = others.compactMap({ $0.enclosing(depth)?.depth }).max() else { continue }
                 position = level(outer).next(of: layout, slot)
             }
             var text = String(position)
