@@ -64,7 +64,7 @@ package final class MappingDraft {
             throw InferenceError(
                 description: "<\(document.name.qualified)> holds no attribute and no text, so it has no rows")
         }
-        let notation = DocumentNotation(tables.flatMap(\.values))
+        let notation = DocumentNotation(tables.flatMap(\.values).filter(\.hasNotation).map(\.profile))
         for table in tables { table.settle(notation) }
         SchemaKeys.assign(to: tables, below: root)
         PossibleReference.assign(to: tables)

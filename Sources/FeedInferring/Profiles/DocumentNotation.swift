@@ -10,9 +10,9 @@ struct DocumentNotation {
     /// The orders of all columns whose dates have one possible order, each with a date.
     private var orders: [String: String] = [:]
 
-    /// - Parameter values: the columns of all tables.
-    init(_ values: [RecordValue]) {
-        for value in values where value.hasNotation { value.profile.show(in: &self) }
+    /// - Parameter profiles: those of the columns of all tables whose notation no schema says.
+    init(_ profiles: [ValueProfile]) {
+        for profile in profiles { profile.show(in: &self) }
     }
 
     mutating func show(_ styles: NumberStyles, _ example: String) {
