@@ -250,7 +250,8 @@ import TributaryStores
             let after = try await undo(to: 1)
             #expect(
                 after.contains(
-                    "run 2 of source 's' kept no complete history, or the type of a column has changed since")
+                    "run 2 of source 's' kept no complete history in this store, or the type of a column has changed since"
+                )
                     && after.contains("can be undone to run 2 or a later one"), "\(after)")
             #expect(try fixture.rows("SELECT price FROM purchase") == ["3"])
             #expect(try await undo(to: 2) == "")
