@@ -15,7 +15,7 @@ import Testing
     private func commit(
         _ source: String, to store: LedgerFixture.Store, scope: [String: String] = [:], tables: Set<String> = ["Item"]
     ) async throws {
-        _ = try await store.commit(.of(source, [request(tables: tables, scope: scope)])) { 0 }
+        try await store.record(.of(source, [request(tables: tables, scope: scope)]))
     }
 
     /// Another process writes, too. What is in the store is what each of them finds.
@@ -33,7 +33,7 @@ import Testing
             #expect(try sources(other, ["day": "1"]) == ["a", "b", "c"])
             try await commit("c", to: other, tables: ["other"])
             #expect(try sources(store) == ["a", "b"])
-            _ = try await store.commit(.of("a", forgotten: ["1", "2"])) { 0 }
+            try await store.record(.of("a", forgotten: ["1", "2"]))
             #expect(try sources(other) == ["b"])
             #expect(try other.read { try $0.claims.candidates(of: "OTHER", within: [:], isFolded: true) }.count == 1)
             // Somebody has deleted the state alone.

@@ -20,11 +20,12 @@ import Testing
     ) async throws {
         var commit = Commit.of("s")
         commit.report.startedAt = now + seconds
+        commit.report.seconds = took
         commit.report.requests = [RequestReport(key: "1", status: 304, outcome: .unchanged, seconds: took)]
         change(&commit.report)
         commit.state.outcome = commit.report.outcome
         commit.state.nextDue = now + seconds + hour
-        _ = try await store.commit(commit) { took }
+        try await store.record(commit)
     }
 
     private func polls(_ tables: TestStore) throws -> [String] {
@@ -36,7 +37,7 @@ import Testing
             try await poll(store, at: 0)
             let first = try store.read { try $0.runs.last(of: "s", limit: 9) }
             try await poll(store, at: hour, took: 2)
-            _ = try await store.commit(.of("other")) { 0 }
+            try await store.record(.of("other"))
             try await poll(store, at: 2 * hour)
             let runs = try store.read { try $0.runs.last(of: "s", limit: 9) }
             let run = try #require(runs.first)
@@ -120,10 +121,10 @@ import Testing
         try await LedgerFixture.with { (tables, store) async throws in
             var other = Commit.of("other")
             other.report.startedAt = now
-            _ = try await store.commit(other) { 0 }
+            try await store.record(other)
             try await poll(store, at: 1)
             other.report.startedAt = now + 1_900
-            _ = try await store.commit(other) { 0 }
+            try await store.record(other)
             try await poll(store, at: hour)
             #expect(try !store.forgetRuns(before: now + 1_800, keeping: [:]))
             #expect(try tables.rows("SELECT count(*) FROM tributary_run") == ["3"])

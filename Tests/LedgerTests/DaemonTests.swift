@@ -66,7 +66,7 @@ import Testing
         try await LeaseFixture.with(3) { (_, members) async throws in
             let (one, two, hand) = (members[0], members[1], members[2])
             // Before the leases, which would end if the commit had to wait for other tests.
-            _ = try await one.store.commit(.of("mine"), merging: nil, stop: Stop()) { 0 }
+            try await one.store.record(.of("mine"))
             _ = try two.leases.beat(two.record("two"))
             let claims = [
                 try #require(try one.claim("mine")), try #require(try two.claim("theirs")),

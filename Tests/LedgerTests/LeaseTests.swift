@@ -52,12 +52,15 @@ import Testing
             let holders = "SELECT holder, lease FROM tributary_source"
             try members[0].leases.renewLeases()
             #expect(try fixture.tables.rows(holders) == ["\(members[1].leases.daemonID)|2"])
-            for stack in [nil, StagedStack(path: nil, parts: [])] {
-                let error = await message {
+            for mergesRows in [false, true] {
+                func commit(to store: any MainStore) async throws {
+                    guard mergesRows else { return try await store.record(.of("s")) }
+                    let stack = StagedStack(path: nil, parts: [])
                     _ = try await store.commit(.of("s"), merging: stack, stop: Stop()) { 0 }
                 }
+                let error = await message { try await commit(to: store) }
                 #expect(error == "the source 's' is run by another daemon now")
-                _ = try await other.commit(.of("s"), merging: stack, stop: Stop()) { 0 }
+                try await commit(to: other)
             }
             let attempt = await message {
                 try await store.writeInGroup {
@@ -84,10 +87,10 @@ import Testing
             commit.endsClaim = true
             for _ in 0..<3 {
                 let lease = try #require(try members[0].claim("s"))
-                _ = try await members[0].store.commit(commit) { 0 }
+                try await members[0].store.record(commit)
                 #expect(try fixture.tables.rows("SELECT holder, held_until FROM tributary_source") == ["NULL|NULL"])
                 let taken = try #require(try members[1].claim("s"))
-                let late = await message { _ = try await members[0].store.commit(commit) { 0 } }
+                let late = await message { try await members[0].store.record(commit) }
                 #expect(late == "the source 's' is run by another daemon now")
                 #expect(lease.endedWithCommit())
                 lease.unlock()
@@ -106,7 +109,7 @@ import Testing
             try members[0].leases.renewLeases()
             #expect(try fixture.tables.rows(isOver) == ["1"])
             // A commit renews the lease that nobody has taken.
-            _ = try await members[0].store.commit(.of("s"), merging: nil, stop: Stop()) { 0 }
+            try await members[0].store.record(.of("s"))
             #expect(try fixture.tables.rows(isOver) == ["0"])
             lease.unlock()
             let error = await message { try lease.check() }

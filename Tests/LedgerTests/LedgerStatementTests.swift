@@ -17,7 +17,7 @@ import Testing
     @Test func aRunWithoutChangesReadsItsRequestsOnce() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             let requests = ["1", "2", "3"].map { request($0, etag: $0) }
-            _ = try await store.commit(.of("s", requests)) { 0 }
+            try await store.record(.of("s", requests))
             var commit = Commit.of("s", requests)
             for request in requests { commit.revalidated[request.key] = request }
             let statements = try statements(of: commit, in: store)
@@ -30,7 +30,7 @@ import Testing
         try await LedgerFixture.with { (tables, store) async throws in
             var commit = Commit.of("s")
             commit.report.requests = [RequestReport(key: "1", status: 304, outcome: .unchanged)]
-            _ = try await store.commit(commit) { 0 }
+            try await store.record(commit)
             commit.report.startedAt += 60
             let statements = try statements(of: commit, in: store)
             #expect(statements.count == StoreKind.by(sqlite: 2, postgres: 1), "\(statements)")

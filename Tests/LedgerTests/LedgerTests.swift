@@ -32,9 +32,8 @@ import Testing
             report.counts.deleted = 3
             report.counts.unchanged = 4
             report.counts.replaced = 5
-            let commit = Commit(report: report, requests: [sent], state: state)
-            let recorded = try await first.commit(commit) { 1.5 }
-            #expect(recorded.seconds == 1.5)
+            report.seconds = 1.5
+            try await first.record(Commit(report: report, requests: [sent], state: state))
 
             let store = try LedgerFixture.open(tables)
             #expect(try store.read { try $0.sources.state(of: "s") } == state)
@@ -47,7 +46,6 @@ import Testing
             #expect(known.requests["k \"1\""]?.tables == sent.tables)
             #expect(known.requests["k \"1\""]?.movedTimes == 2)
             let run = try #require(try store.read { try $0.runs.last(limit: 1) }.first)
-            report.seconds = 1.5
             report.number = run.number
             report.error = "a\u{FFFD}b"
             #expect(run == report)
@@ -64,7 +62,7 @@ import Testing
             for (source, outcome) in [
                 ("a", RunOutcome.committed), ("b", .discarded), ("a", .discarded), ("a", .unchanged),
             ] {
-                _ = try await store.commit(.of(source, outcome: outcome)) { 0 }
+                try await store.record(.of(source, outcome: outcome))
             }
             #expect(try store.read { try $0.runs.last(limit: 3) }.map(\.source) == ["a", "a", "b"])
             #expect(
@@ -85,9 +83,10 @@ import Testing
             {
                 var commit = Commit.of(source, outcome: outcome)
                 commit.report.startedAt = now + seconds
+                commit.report.seconds = 0.5
                 commit.report.counts.inserted = inserted
                 commit.report.counts.unchanged = unchanged
-                _ = try await store.commit(commit) { 0.5 }
+                try await store.record(commit)
             }
             try await add("a'", .committed, after: 0, inserted: 7, unchanged: 3)
             try await add("b", .committed, after: 10, inserted: 2)
@@ -117,9 +116,10 @@ import Testing
             // An undo's rows are no documents' rows.
             var undo = Commit.of("b", outcome: .committed)
             undo.report.startedAt = now + 50
+            undo.report.seconds = 0.5
             undo.report.kind = .undo
             undo.report.counts.inserted = 9
-            _ = try await store.commit(undo) { 0.5 }
+            try await store.record(undo)
             #expect(
                 try store.read { try $0.runs.recent(of: [("b", now + 50.5)], limit: 3, changedSince: now) }["b"]?.rows
                     == 2)
@@ -189,18 +189,18 @@ import Testing
             undo.state.undone = "{}"
             var held = Commit.of("s")
             held.state.undone = "{}"
-            _ = try await store.commit(Commit.of("s")) { 0 }
+            try await store.record(Commit.of("s"))
             for _ in 0..<2 {
-                _ = try await store.commit(undo) { 0 }
-                _ = try await store.commit(held) { 0 }
+                try await store.record(undo)
+                try await store.record(held)
                 #expect(try undone() == "{}")
                 #expect(try store.write { try $0.sources.resume(["s"]) } == ["s"])
-                _ = try await store.commit(held) { 0 }
+                try await store.record(held)
                 #expect(try undone() == nil)
             }
-            _ = try await store.commit(undo) { 0 }
+            try await store.record(undo)
             // The feed differs from the undone one.
-            _ = try await store.commit(Commit.of("s")) { 0 }
+            try await store.record(Commit.of("s"))
             #expect(try undone() == nil)
         }
     }
@@ -211,11 +211,11 @@ import Testing
             commit.state.gone = "declaration"
             commit.state.nextDue = now
             commit.busyHost = ("https://a.example", now + 60, 60)
-            _ = try await store.commit(commit) { 0 }
+            try await store.record(commit)
             commit = .of("t")
             commit.state.nextDue = now
             commit.busyHost = ("https://b.example", now + 200, 100)
-            _ = try await store.commit(commit) { 0 }
+            try await store.record(commit)
             // The first pause ended before the second began.
             #expect(try store.read { try $0.waits.busyHosts(at: now + 100) } == ["https://b.example": now + 200])
             // A daemon whose clock is 40 seconds behind: the server asked for 100.
@@ -238,7 +238,7 @@ import Testing
                 commit.state.nextDue = now + 900
                 commit.state.askedUntil = askedUntil
                 commit.state.gone = gone
-                _ = try await store.commit(commit) { 0 }
+                try await store.record(commit)
             }
             try await commit("failed", .discarded)
             try await commit("asked", .discarded, askedUntil: now + 60)
@@ -265,7 +265,7 @@ import Testing
                 commit.state.lastRun = lastRun
                 commit.state.askedUntil = source == "asked" ? far : nil
                 if source == "asked" { commit.busyHost = ("https://a.example", far, 120) }
-                _ = try await store.commit(commit) { 0 }
+                try await store.record(commit)
             }
             try await commit("waiting", wait: 60, lastRun: nil, due: far)
             try await commit("old", wait: nil, lastRun: far - 90, due: far)
@@ -298,7 +298,7 @@ import Testing
 
     @Test func oldRunsAreForgottenWithTheirChangelog() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
-            for source in ["a", "b"] { _ = try await store.commit(.of(source)) { 0 } }
+            for source in ["a", "b"] { try await store.record(.of(source)) }
             try tables.execute(
                 """
                 UPDATE tributary_run SET finished_at = '2001-01-01T00:00:01.000Z' WHERE id = 1;
@@ -306,7 +306,7 @@ import Testing
                 INSERT INTO tributary_change (run, "table", key, operation)
                 VALUES (1, 'item', 'a', 'insert'), (2, 'item', 'b', 'insert')
                 """)
-            _ = try await store.commit(.of("s")) { 0 }
+            try await store.record(.of("s"))
             #expect(try store.forgetRuns(before: now, keeping: [:]))
             #expect(try !store.forgetRuns(before: now, keeping: [:]))
             #expect(try tables.rows("SELECT id FROM tributary_run ORDER BY id") == ["2", "3"])
@@ -317,12 +317,12 @@ import Testing
     /// A run that drew its number before others, and ended after them. Readers go by the numbers.
     @Test func noRunIsForgottenBeforeAnEarlierOne() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
-            for source in ["a", "b", "c"] { _ = try await store.commit(.of(source)) { 0 } }
+            for source in ["a", "b", "c"] { try await store.record(.of(source)) }
             for (run, second) in [(1, 3), (2, 1), (3, 2)] {
                 try tables.execute(
                     "UPDATE tributary_run SET finished_at = '2001-01-01T00:00:0\(second).000Z' WHERE id = \(run)")
             }
-            _ = try await store.commit(.of("s")) { 0 }
+            try await store.record(.of("s"))
             let begin = try Date("2001-01-01T00:00:00Z", strategy: .iso8601)
             #expect(try !store.forgetRuns(before: begin + 2.5, keeping: [:]))
             #expect(try tables.rows("SELECT count(*) FROM tributary_run") == ["4"])
@@ -334,14 +334,14 @@ import Testing
 
     @Test func onlyMissingStatesOfRevalidatedRequestsAreKept() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
-            _ = try await store.commit(.of("s", [request("1", etag: "a"), request("2", etag: "b")])) { 0 }
+            try await store.record(.of("s", [request("1", etag: "a"), request("2", etag: "b")]))
             // Another commit has deleted rows of the first request since it was sent.
             try tables.execute("UPDATE tributary_request SET etag = NULL WHERE key = '1'")
             var commit = Commit.of("s", [request("1", etag: "a"), request("2", etag: "b")])
             commit.revalidated = ["1": request("1", etag: "a"), "2": request("2", etag: "b")]
-            _ = try await store.commit(commit) { 0 }
+            try await store.record(commit)
             #expect(try tables.rows("SELECT key, etag FROM tributary_request ORDER BY key") == ["1|NULL", "2|b"])
-            _ = try await store.commit(.of("s", forgotten: ["1"])) { 0 }
+            try await store.record(.of("s", forgotten: ["1"]))
             #expect(try tables.rows("SELECT key FROM tributary_request") == ["2"])
         }
     }
@@ -350,12 +350,12 @@ import Testing
     @Test func validatorsThatAreForgottenMeanwhileStayForgotten() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             let known = request("1", etag: "a")
-            _ = try await store.commit(.of("s", [known])) { 0 }
+            try await store.record(.of("s", [known]))
             for (assignment, etag) in [("etag = 'a'", "b"), ("etag = NULL", "NULL")] {
                 try tables.execute("UPDATE tributary_request SET \(assignment)")
                 var commit = Commit.of("s", [request("1", etag: "b")])
                 commit.continued = ["1": known]
-                _ = try await store.commit(commit) { 0 }
+                try await store.record(commit)
                 #expect(try tables.rows("SELECT etag FROM tributary_request") == [etag])
             }
         }
@@ -368,7 +368,7 @@ import Testing
             documents.append(.max, keys: [])
             var commit = Commit.of("s", [request("1", etag: "a")])
             commit.listings["1"] = ListingRow(source: "s", key: "1", version: "a", documents: documents)
-            for _ in 1...2 { _ = try await store.commit(commit) { 0 } }
+            for _ in 1...2 { try await store.record(commit) }
             func read(_ source: String, _ version: String) throws -> ListedDocuments? {
                 try store.read { try $0.listings.documents(of: source, request: "1", version: version) }
             }
@@ -378,7 +378,7 @@ import Testing
             try tables.execute("UPDATE tributary_listing SET documents = 'BwAAAAAAAAD/////'")
             #expect(try read("s", "a") == ListedDocuments())
             commit.listings.updateValue(nil, forKey: "1")
-            _ = try await store.commit(commit) { 0 }
+            try await store.record(commit)
             #expect(try tables.rows("SELECT count(*) FROM tributary_listing") == ["0"])
         }
     }
@@ -386,7 +386,7 @@ import Testing
     @Test func scopesAreWidenedAndValidatorsForgotten() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             for source in ["b", "c"] {
-                _ = try await store.commit(.of(source, [request(etag: "x", scope: ["shop": source])])) { 0 }
+                try await store.record(.of(source, [request(etag: "x", scope: ["shop": source])]))
             }
             try store.write { ledger in
                 try ledger.requests.widenScopes(of: [RequestID(source: "b", key: "1")])

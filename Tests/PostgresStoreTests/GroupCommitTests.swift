@@ -15,7 +15,7 @@ import Testing
             try holder.executeScript("BEGIN; LOCK TABLE tributary_source IN ACCESS EXCLUSIVE MODE")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<100 {
-                    group.addTask { _ = try await store.commit(.of("s\(number)")) { 0 } }
+                    group.addTask { try await store.record(.of("s\(number)")) }
                 }
                 try await database.waitForWaiting()
                 try holder.execute("ROLLBACK")
@@ -35,7 +35,7 @@ import Testing
                 for number in 0..<20 {
                     group.addTask {
                         let source = number == 10 ? "s\0" : "s\(number)"
-                        let error = await message { _ = try await store.commit(.of(source)) { 0 } }
+                        let error = await message { try await store.record(.of(source)) }
                         #expect((error == nil) == (number != 10), "\(error ?? "")")
                         if number == 10 { #expect(error?.contains("U+0000") == true, "\(error ?? "")") }
                     }
@@ -62,7 +62,7 @@ import Testing
                 CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON tributary_run DEFERRABLE INITIALLY DEFERRED
                 FOR EACH ROW EXECUTE FUNCTION fail();
                 """)
-            for number in 0..<5 { _ = try await store.commit(.of("s\(number)")) { 0 } }
+            for number in 0..<5 { try await store.record(.of("s\(number)")) }
             #expect(try database.rows("SELECT count(*), count(DISTINCT source) FROM tributary_run") == ["5|5"])
             #expect(try database.rows("SELECT last_value FROM tries") == ["10"])
             try store.close()
@@ -78,9 +78,11 @@ import Testing
                 try observer.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
                 try observer.execute("SELECT pg_reload_conf()")
                 while try observer.execute("SHOW synchronous_standby_names")[0].string(0) != "nobody" {}
-                async let report = store.commit(
-                    .of("s\(usesStack)"), merging: usesStack ? .empty : nil, stop: Stop()
-                ) { 0 }
+                let commit = Commit.of("s\(usesStack)")
+                async let end: Void = {
+                    guard usesStack else { return try await store.record(commit) }
+                    _ = try await store.commit(commit, merging: .empty, stop: Stop()) { 0 }
+                }()
                 try await onThread {
                     let observer = try server.connect()
                     let end =
@@ -89,7 +91,7 @@ import Testing
                 }
                 try observer.execute("ALTER SYSTEM RESET synchronous_standby_names")
                 try observer.execute("SELECT pg_reload_conf()")
-                _ = try await report
+                try await end
             }
             #expect(try store.read { try $0.runs.last(limit: 9) }.map(\.source) == ["strue", "sfalse"])
             try store.close()

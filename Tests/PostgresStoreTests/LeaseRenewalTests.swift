@@ -20,7 +20,7 @@ import Testing
             try store.renewLeases()
             #expect(try database.rows(rest) == ["t", "f"])
             try commit.execute("ROLLBACK")
-            _ = try await store.commit(.of("b")) { 0 }
+            try await store.record(.of("b"))
             #expect(try database.rows(rest) == ["t", "t"])
             for lease in leases { lease.unlock() }
             try store.close()

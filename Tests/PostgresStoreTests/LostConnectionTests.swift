@@ -15,7 +15,7 @@ import Testing
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()
             for number in 1...3 {
-                _ = try await store.commit(.of("s")) { 0 }
+                try await store.record(.of("s"))
                 try database.terminateOthers()
                 try await store.writeInGroup {
                     try $0.sources.recordAttempt(of: "s", number: number, wait: 1, declared: "d", now: now)

@@ -23,7 +23,7 @@ import Testing
                 url: server.connectionString(), workFolder: "/tmp",
                 schema: "CREATE TABLE IF NOT EXISTS thing (id text PRIMARY KEY)")
             let observer = try server.connect()
-            _ = try await store.commit(.of("s", [request(tables: ["thing"])])) { 0 }
+            try await store.record(.of("s", [request(tables: ["thing"])]))
             try observer.execute("INSERT INTO thing VALUES ('a'), ('b')")
             let claim = try #require(try store.claim("s"))
             try observer.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
@@ -77,7 +77,7 @@ import Testing
             let store = try database.openStore()
             // Where they lie is not their order.
             for source in ["c", "b", "a"] {
-                _ = try await store.commit(.of(source, [request(etag: "\"1\"")])) { 0 }
+                try await store.record(.of(source, [request(etag: "\"1\"")]))
             }
             let other = try database.connect()
             try other.executeScript("BEGIN; SELECT 1 FROM tributary_request WHERE source = 'a' FOR UPDATE")

@@ -25,7 +25,7 @@ import Testing
             let unchanged = Commit(
                 report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
                 state: SourceState(source: "s"))
-            _ = try await fixture.store.commit(unchanged) { 0 }
+            try await fixture.store.record(unchanged)
             try fixture.commit { try $0.insert(Item(id: "b")) }
             cancellable.cancel()
             continuation.finish()

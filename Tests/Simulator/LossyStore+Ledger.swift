@@ -18,9 +18,16 @@ extension LossyStore {
     }
     func makeWorkerContext(source: String) -> WorkerContext { store.makeWorkerContext(source: source) }
     func removeAbandonedScratch() throws { try store.removeAbandonedScratch() }
+    func record(_ commit: Commit) async throws {
+        lines.note(commit.report.source, isRecorded: false)
+        try await writing("commit") {
+            try await $0.record(commit)
+            lines.note(commit.report.source, isRecorded: true)
+            note(commit.report)
+        }
+    }
     func commit(
-        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
-        seconds: @escaping @Sendable () -> Double
+        _ commit: Commit, merging stack: StagedStack, stop: Stop, seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
         lines.note(commit.report.source, isRecorded: false)
         return try await writing("commit") {

@@ -22,17 +22,21 @@ package protocol StoreCommits: AnyObject, Sendable {
     /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
     func removeAbandonedScratch() throws
 
+    /// Records a run that has no rows to merge: unchanged, discarded or cancelled. Writes it together with others that wait.
+    ///
+    /// - Throws: ``StoreError``; the store is then unchanged.
+    func record(_ commit: Commit) async throws
+
     /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
     /// commit that has begun; `stop` does.
     ///
     /// - Parameters:
-    ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
     ///   - stop: lets another thread stop the commit.
     ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError``; the store is then unchanged.
     func commit(
-        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
+        _ commit: Commit, merging stack: StagedStack, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport
 
@@ -58,11 +62,6 @@ extension StoreCommits {
     /// - Returns: nil while another run holds it.
     /// - Throws: ``StoreError`` if that cannot be found out.
     package func claim(_ source: String) throws -> (any SourceClaim)? { try claim(source, at: nil) }
-
-    /// Records a run that has no rows to merge.
-    package func commit(_ commit: Commit, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
-        try await self.commit(commit, merging: nil, stop: Stop(), seconds: seconds)
-    }
 }
 
 /// The right to run a source.

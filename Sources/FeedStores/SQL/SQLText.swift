@@ -72,9 +72,13 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable {
     }
 
     package mutating func append(_ sql: SQLText) {
-        for piece in sql.pieces {
-            if case .text(let text) = piece { append(text) } else { pieces.append(piece) }
+        var others = sql.pieces[...]
+        // Two texts never follow one another.
+        if case .text(let text)? = others.first {
+            append(text)
+            others.removeFirst()
         }
+        pieces += others
         isUsedOnce = isUsedOnce || sql.isUsedOnce
     }
 

@@ -5,25 +5,22 @@ import Foundation
 
 /// The one place where the main store's rows are written.
 extension PostgresStore {
+    package func record(_ commit: Commit) async throws {
+        try await transactInGroup { [leases] in try $0.ledger(leases).write(commit) }
+    }
+
     /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
     /// commit that has begun; `stop` does.
     ///
     /// - Parameters:
-    ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
     ///   - stop: lets another thread stop the commit.
     ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError``; the store is then unchanged.
     package func commit(
-        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
+        _ commit: Commit, merging stack: StagedStack, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
-        guard let stack else {
-            var commit = commit
-            commit.report.seconds = seconds()
-            try await transactInGroup { [commit, leases] in try $0.ledger(leases).write(commit) }
-            return commit.report
-        }
         var pending: PendingTurn?
         while true {
             let step = try await commitThreads.run { [pending] () -> Step in

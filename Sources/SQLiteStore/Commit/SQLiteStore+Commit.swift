@@ -7,26 +7,23 @@ import GRDBSQLite
 
 /// The one place where the main store is written.
 extension SQLiteStore {
+    package func record(_ commit: Commit) async throws {
+        try await transactInGroup { [self] db in try ledger(db).write(commit) }
+    }
+
     /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
     /// commit that has begun; `stop` does.
     ///
     /// - Parameters:
-    ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
     ///   - stop: lets another thread stop the commit.
     ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError``; the store is then unchanged.
     package func commit(
-        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
+        _ commit: Commit, merging stack: StagedStack, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
-        guard let stack else {
-            var commit = commit
-            commit.report.seconds = seconds()
-            try await transactInGroup { [self, commit] db in try ledger(db).write(commit) }
-            return commit.report
-        }
-        return try await writer.write { db in
+        try await writer.write { db in
             try self.commit(commit, merging: stack, stop: stop, seconds: seconds, on: db)
         }
     }

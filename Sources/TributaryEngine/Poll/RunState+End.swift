@@ -66,26 +66,22 @@ extension RunState {
     func record(
         _ ending: Ending, in window: RecordWindow? = nil, endsClaim: Bool = false, recorded: () -> Void = {}
     ) async -> RunReport {
-        let ended = elapsed()
+        let seconds = elapsed()
         await window?.end()
-        let waited = window == nil ? 0 : elapsed() - ended
-        var commit = commit(ending, endedBefore: waited)
+        var commit = commit(ending, endedBefore: window == nil ? 0 : elapsed() - seconds)
+        commit.report.seconds = seconds
         commit.endsClaim = endsClaim
-        let seconds: @Sendable () -> Double = { [elapsed] in elapsed() - waited }
         do {
-            let report = try await environment.store.commit(commit, seconds: seconds)
+            try await environment.store.record(commit)
             environment.attempts.end(source.name)
             recorded()
-            return report
         } catch {
             if ending.outcome == .discarded { environment.attempts.noteUnrecordedFailure(of: source.name) }
             // The caller still receives the report.
             environment.logger.error(
                 "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
-            var report = commit.report
-            report.seconds = seconds()
-            return report
         }
+        return commit.report
     }
 
     /// Decides whether the source's permission to exceed its limits ends. A permission for a blocked run ends with the

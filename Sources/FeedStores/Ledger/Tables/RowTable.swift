@@ -166,7 +166,8 @@ package struct RowReader<Row: Sendable>: Sendable {
         var row = blank
         var index = first
         for read in selection(dialect).fields {
-            try read(&row, result, index)
+            // Most columns of a state are NULL.
+            if !result.isNull(index) { try read(&row, result, index) }
             index += 1
         }
         return row
