@@ -203,8 +203,8 @@ extension Refresh {
             defer { context.clock?.resume() }
             exchange = try await awaitResponse(to: request, until, index, conditions)
         } else {
-            exchange = try await environment.send(
-                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
+            exchange = try await environment.fetch(
+                declared.paging?.firstPage(of: request) ?? request, context, conditions)
             note(exchange, index)
         }
         if run.results[index].files?.isEmpty == true { return run.noteNoFile(index, conditions) }
