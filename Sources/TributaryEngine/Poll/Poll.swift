@@ -90,7 +90,7 @@ struct Poll {
             if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
             let (exchange, repetitions) = try await clock.limiting(request, by: environment.clock) {
                 try await environment.repeating(request) {
-                    try await environment.send(request, declared: request, conditions, ExchangeContext(permit, clock))
+                    try await environment.fetch(request, ExchangeContext(permit, clock), conditions)
                 }
             }
             run.note(exchange, index)

@@ -95,16 +95,22 @@ struct RunEnvironment: Sendable {
 
     func mayRun(_ source: String) -> Bool { ownership?.owns(source) ?? true }
 
-    /// Sends a request with the fetcher of its URL's scheme.
+    /// Sends a request with the fetcher of its URL's scheme, and returns the head of the response.
     ///
+    /// - Parameters:
+    ///   - request: the request to send, with its references resolved.
+    ///   - conditions: nil for a request that is not the first one of a declaration.
     /// - Throws: ``FetchError``, or `CancellationError`.
     func fetch(
-        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators = Validators(),
-        movedTo: String? = nil
+        _ request: RequestDeclaration, _ context: ExchangeContext, _ conditions: RunState.Conditions? = nil
     ) async throws -> Exchange {
         let prepared = try request.prepare()
         var exchange = try await http.fetcher(for: prepared.target).fetch(
-            prepared, context, validators: validators, movedTo: movedTo)
+            prepared, context, validators: conditions?.validators ?? Validators(), movedTo: conditions?.movedTo)
+        // A new address is not stored if it contains a secret.
+        if let movedTo = exchange.movedTo, conditions?.mayMove != true || holdsSecret(movedTo) {
+            exchange.movedTo = nil
+        }
         exchange.response.isSOAP = request.soap != nil
         // A 304 has no document whose addresses are relative to its own.
         if exchange.response.status != 304 { exchange.response.baseURL = baseURL(of: exchange.response, to: prepared) }

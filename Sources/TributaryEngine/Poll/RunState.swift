@@ -104,6 +104,8 @@ extension RunState {
         /// The state of the last response; nil if the declaration has changed since.
         let stored: RequestState?
         let isConditional: Bool
+        /// False for a request with references. Their values may change, and with them its address.
+        let mayMove: Bool
         /// The address of a permanent redirect; nil for the declared one.
         let movedTo: String?
 
@@ -119,12 +121,11 @@ extension RunState {
         let stored =
             undone.map { $0.state(of: request.key, former, fingerprint: fingerprint) }
             ?? former.flatMap { $0.fingerprint == fingerprint ? $0 : nil }
-        let movedTo =
-            request.references.isEmpty
-            ? former.flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil } : nil
+        let mayMove = request.references.isEmpty
         return Conditions(
             fingerprint: fingerprint, stored: stored, isConditional: isConditional && !request.isUnconditional,
-            movedTo: movedTo)
+            mayMove: mayMove,
+            movedTo: mayMove ? former.flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil } : nil)
     }
 
     func fingerprint(_ request: RequestDeclaration) throws -> String {
@@ -186,28 +187,6 @@ extension RequestDeclaration {
     fileprivate var tokenOrigin: Origin? {
         guard case .oauth2(let client) = authentication else { return nil }
         return try? WebAddress(client.tokenURL.value).url.origin
-    }
-}
-
-extension RunEnvironment {
-    /// Sends a request, and returns the head of the response.
-    ///
-    /// - Parameters:
-    ///   - declared: the declared request.
-    ///   - request: the request to send, with its references resolved, for its first page.
-    /// - Throws: ``FetchError``; `CancellationError`.
-    func send(
-        _ request: RequestDeclaration, declared: RequestDeclaration, _ conditions: RunState.Conditions,
-        _ context: ExchangeContext
-    ) async throws -> Exchange {
-        var exchange = try await fetch(
-            request, context, validators: conditions.validators, movedTo: conditions.movedTo)
-        // A new address is not stored if it contains a secret, or if the request has references, whose values may
-        // change.
-        if let movedTo = exchange.movedTo, !declared.references.isEmpty || holdsSecret(movedTo) {
-            exchange.movedTo = nil
-        }
-        return exchange
     }
 }
 

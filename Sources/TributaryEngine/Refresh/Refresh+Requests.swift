@@ -204,9 +204,7 @@ extension Refresh {
             exchange = try await awaitResponse(to: request, until, index, conditions)
         } else {
             let first = declared.paging?.firstPage(of: request) ?? request
-            func send() async throws -> Exchange {
-                try await environment.send(first, declared: declared, conditions, context)
-            }
+            func send() async throws -> Exchange { try await environment.fetch(first, context, conditions) }
             exchange = try await run.hasRowsOrCaptures ? obeying(send) : send()
             note(exchange, index)
         }

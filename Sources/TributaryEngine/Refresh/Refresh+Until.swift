@@ -82,8 +82,7 @@ extension Refresh {
         to request: RequestDeclaration, _ until: UntilDeclaration, _ index: Int, _ conditions: RunState.Conditions,
         _ context: ExchangeContext
     ) async throws -> Answer {
-        let exchange = try await environment.send(
-            request, declared: run.source.requests[index], conditions, context)
+        let exchange = try await environment.fetch(request, context, conditions)
         let response = exchange.response
         let now = environment.clock.now()
         let end = RetryAfter.end(of: response, at: now)
