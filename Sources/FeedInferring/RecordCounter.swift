@@ -12,6 +12,7 @@ package final class RecordCounter: XMLStreamHandler {
         let table: Int
         let value: Int
         let type: ValueType
+        let localForm: LocalForm?
         /// The places of the value among the digests of a record's candidates.
         let keys: [Int]
         let reference: PossibleReference?
@@ -91,7 +92,9 @@ package final class RecordCounter: XMLStreamHandler {
             let keys = candidates.indices.filter { candidates[$0].index == number }
             let reference = table.possibleReferences.first { $0.value == number }
             guard table.count.comparesRows || !keys.isEmpty || reference != nil else { continue }
-            let target = Target(table: index, value: number, type: value.comparedType, keys: keys, reference: reference)
+            let target = Target(
+                table: index, value: number, type: value.comparedType, localForm: value.localForm, keys: keys,
+                reference: reference)
             let role = role(of: value.holder)
             if let attribute = value.attribute {
                 role.attributes[attribute.identity, default: []].append(target)
@@ -190,7 +193,8 @@ package final class RecordCounter: XMLStreamHandler {
 
     private func take(_ value: UnsafeBufferPointer<UInt8>, _ target: Target) {
         guard !value.isEmpty else { return }
-        take(ValueDigest.digest(value, as: target.type), target)
+        guard let form = target.localForm else { return take(ValueDigest.digest(value, as: target.type), target) }
+        form.canonical(value).withUnsafeBufferPointer { take(ValueDigest.digest($0, as: target.type), target) }
     }
 
     private func take(_ digest: UInt64?, _ target: Target) {

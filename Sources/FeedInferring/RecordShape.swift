@@ -80,8 +80,14 @@ struct RecordValue {
     /// True for times that name no offset.
     var lacksOffset: Bool { type == .datetime && (profile.hasLocalTime || writing != nil) }
 
-    /// The type by which values are compared: texts where the type alone does not say what they are.
-    var comparedType: ValueType { writing?.keys.isEmpty ?? true ? type : .text }
+    /// What is the same in equal values of a local notation; nil for values that their type compares.
+    var localForm: LocalForm? {
+        guard let keys = writing?.keys.map(\.0), !keys.isEmpty else { return nil }
+        return keys.contains("format") ? .date : .number(hasComma: keys.contains("decimal_separator"))
+    }
+
+    /// The type by which values are compared, in their ``localForm`` if they have one.
+    var comparedType: ValueType { localForm == .date ? .text : type }
 
     /// True where a schema says that each record has it.
     var isRequired: Bool {

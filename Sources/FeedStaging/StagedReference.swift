@@ -17,15 +17,18 @@ package struct StagedReference: Sendable {
     /// True if the other table is copied for the look-ups, because without an index each would read the whole table.
     package var copiesTarget: Bool {
         !isByRecord
-            && !target.uniqueIndexes.contains { index in
+            && !uniqueKeys.contains { index in
                 index.first.map { first in lookups.contains { $0.column == first } } ?? false
             }
     }
 
+    /// What finds rows of the other table. SQLite's catalog has no index for an `INTEGER PRIMARY KEY`, which is the row id.
+    private var uniqueKeys: [[String]] { [target.primaryKey] + target.uniqueIndexes }
+
     /// True if a unique index of the other table lets the values that are looked up find one row at most.
     package var findsOneRow: Bool {
         let columns = Set(lookups.compactMap { $0.column?.lowercased() })
-        return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.lowercased()) } }
+        return uniqueKeys.contains { $0.allSatisfy { columns.contains($0.lowercased()) } }
     }
 
     package var column: StoredTable.Column

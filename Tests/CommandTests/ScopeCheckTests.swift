@@ -130,4 +130,46 @@ import Testing
         #expect(wrong.standardError.contains("= help: write \"warehouse_fact\""), "\(wrong)")
         #expect(wrong.standardError.contains("sources.toml:3:"), "\(wrong)")
     }
+
+    /// The tables to whose rows others refer are there first, whatever the names of their sources are.
+    @Test(arguments: ["a", "z"])
+    func aReferenceToAnotherSource(name: String) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write(
+                """
+                [sources.category.requests]
+                url = "http://localhost/c"
+                tables = [{ table = "category", element = "c", key = ["id"], columns = { id = "@id" } }]
+                [sources.\(name).requests]
+                url = "http://localhost/p"
+                tables = [{ table = "p", element = "p", key = ["id"], columns = { id = "@id", c = { path = "@c", references = "category(id)" } } }]
+                """, to: "sources.toml")
+            let output = try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("check")
+            #expect(output.status == 0, "\(output)")
+        }
+    }
+
+    /// The view of the versions is read where the store is attached under another name.
+    @Test func aStoreWithVersions() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("<l><p id='1' name='a'/></l>", to: "p.xml")
+            try folder.write(
+                """
+                [sources.s]
+                keep_history = "3y"
+                [[sources.s.requests]]
+                url = "file://\(folder.file("p.xml"))"
+                [[sources.s.requests.tables]]
+                table = "price"
+                element = "/l/p"
+                key = ["id"]
+                columns = { id = "@id", name = "@name" }
+                """, to: "sources.toml")
+            let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+            for arguments in [["sync", "s"], ["check"], ["export", "s"], ["plan", "s", "--full"]] {
+                let output = try await program.start(arguments).output()
+                #expect(output.status == 0, "\(arguments): \(output)")
+            }
+        }
+    }
 }

@@ -31,6 +31,16 @@ import Testing
         #expect(try proposal("<l>\(orders)</l>", limit: 80).contains("key = [\"o_id\", \"sku\"]"))
     }
 
+    /// What a mapping reads as one value is one, however it is written.
+    @Test(arguments: [
+        ["12.500", "12500", "13.000"], ["1.234,5", "1.234,50", "7,1"], ["1/2/2026", "01/02/2026", "13/02/2026"],
+    ])
+    func valuesThatAreWrittenInSeveralWays(values: [String]) throws {
+        let records = values.map { "<e id='\($0)' price='1.234,95' day='25/12/2026'/>" }.joined()
+        let toml = try proposal("<l>\(records)</l>")
+        #expect(!toml.contains("key = [\"id\"]") && !toml.contains("no two of"), "\(toml)")
+    }
+
     /// Records of a short table: the first line has the columns' names.
     private func key(_ lines: String...) throws -> String? {
         let names = lines[0].split(separator: ";")

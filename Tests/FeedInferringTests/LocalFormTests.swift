@@ -101,8 +101,8 @@ import Testing
         ),
         (
             "12.500", "16,95",
-            #"{ path = "x", type = "integer", decimal_separator = ",", group_separator = "." }"#
-                + "  # as in 12.500, as another column has 16,95"
+            #""x"  # 12.500: a fraction, or thousands? Other columns have 16,95; type = "decimal", "#
+                + #"and for thousands also decimal_separator = ",", group_separator = ".""#
         ),
         (
             "1,234", "1.234,50",

@@ -5,6 +5,8 @@
 struct DocumentNotation {
     /// The styles of all columns whose numbers have one possible decimal mark.
     private(set) var numbers: NumberStyles = []
+    /// The styles whose mark between groups some column shows.
+    private(set) var grouped: NumberStyles = []
     /// A number with each decimal mark: a comma first.
     private var numberExamples: (comma: String?, point: String?)
     /// The orders of all columns whose dates have one possible order, each with a date.
@@ -17,6 +19,7 @@ struct DocumentNotation {
 
     mutating func show(_ styles: NumberStyles, _ example: String) {
         numbers.formUnion(styles)
+        if styles.group != nil { grouped.formUnion(styles) }
         if styles.isDisjoint(with: .point) {
             numberExamples.comma = numberExamples.comma ?? example
         } else {

@@ -15,6 +15,31 @@ struct ValueWriting {
     var comment: String { doubt ?? "as in \(example)" + (evidence.map { ", as another column has \($0)" } ?? "") }
 }
 
+/// The kind of a local notation, in which a value has several spellings: `12.500` and `12500`, `1/2/2026` and `01/02/2026`.
+enum LocalForm: Equatable {
+    case number(hasComma: Bool)
+    case date
+
+    /// Returns one spelling for all that a mapping reads as the same value: a plain number, or a date without zeros before
+    /// its parts.
+    func canonical(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        for (index, byte) in text.enumerated() {
+            let isDigit = byte &- UInt8(ascii: "0") < 10
+            switch self {
+            case .number(let hasComma):
+                if isDigit || byte == UInt8(ascii: "-") { result.append(byte) }
+                if byte == UInt8(ascii: hasComma ? "," : ".") { result.append(UInt8(ascii: ".")) }
+            case .date:
+                let isAfterDigit = result.last.map { $0 &- UInt8(ascii: "0") < 10 } ?? false
+                let isBeforeDigit = index + 1 < text.count && text[index + 1] &- UInt8(ascii: "0") < 10
+                if byte != UInt8(ascii: "0") || isAfterDigit || !isBeforeDigit { result.append(byte) }
+            }
+        }
+        return result
+    }
+}
+
 /// What the values of a column have in common that are numbers or dates in a local notation.
 struct LocalForms {
     private var numbers = NumberStyles.all
@@ -98,7 +123,9 @@ struct LocalForms {
         guard isAmbiguous, !notation.numbers.isEmpty else { return false }
         evidence = notation.shownNumbers
         let possible = numbers.intersection(notation.numbers)
-        if !possible.isEmpty, !possible.isAmbiguous { numbers = possible }
+        // A comma before fractions elsewhere does not show that this column's points group thousands: coordinates have points.
+        let isGroup = possible.group.map { _ in !possible.isSubset(of: notation.grouped) } ?? false
+        if !possible.isEmpty, !possible.isAmbiguous, !isGroup { numbers = possible }
         hasNumber = hasNumber || !numbers.isSubset(of: .point)
         return hasNumber
     }

@@ -98,10 +98,10 @@ package struct SourceStates: LedgerPart {
     /// Records a note on a run in progress, which the record of the run replaces.
     ///
     /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.
-    package func recordNote(of source: String, _ note: String) throws {
+    package func recordNote(of source: String, _ note: String?) throws {
         try checkLease(of: source)
         try session.execute(
-            "UPDATE \(dialect.source) SET note = \(bind: note.storable) WHERE source = \(bind: source)")
+            "UPDATE \(dialect.source) SET note = \(bind: note?.storable) WHERE source = \(bind: source)")
     }
 
     /// Records the reason for which a source is not run any more.

@@ -32,6 +32,11 @@ package protocol HistoryCatalog {
 
     func drop(view: HistoryName) throws
 
+    /// Returns the name by which a view refers to a table.
+    ///
+    /// - Parameter sql: the name in other statements.
+    func nameInView(_ table: String, sql: String) -> String
+
     /// Makes the texts of values, over which digests are, the same whatever the session's settings are. For the
     /// transaction.
     func fixTexts() throws

@@ -24,7 +24,7 @@ struct HistoryVersions {
             throw StoreError(.history, VersionsView.isTaken(of: shape.stored.name))
         }
         guard shape.hasIdentity else { return }
-        let query = ended + " UNION ALL " + present
+        let query = ended(catalog) + " UNION ALL " + present(catalog)
         let named = Self.ownMark + "T as " + ownNames.joined(separator: ", ")
         let mark = "\(named): \(Fingerprint.hexadecimal(query))"
         guard shape.versions?.contains(mark) != true else { return }
@@ -44,33 +44,37 @@ struct HistoryVersions {
         return VersionsView.ownColumns.map { taken.contains($0) ? "tributary_\($0)" : $0 }
     }
 
-    private var ended: String {
+    private func ended(_ catalog: any HistoryCatalog) -> String {
         let id = HistoryTable.id
         let isSame = shape.groupColumns.map { "p.\($0) = h.\($0)" } + ["p.\(id) < h.\(id)"]
-        return versions("\(shape.sql) h", until: "h.\(HistoryTable.time)", isSame.joinedConditions("AND")) {
+        let history = catalog.nameInView(shape.history.name, sql: shape.sql)
+        return versions("\(history) h", history, until: "h.\(HistoryTable.time)", isSame.joinedConditions("AND")) {
             "h.\($0.sqlIdentifier)"
         } + " WHERE h.\(HistoryTable.operation) <> 'insert'"
     }
 
-    private var present: String {
-        versions("\(shape.stored.sql) m", until: "NULL", shape.isRow("m", "p")) { shape.value($0, in: "m") }
+    private func present(_ catalog: any HistoryCatalog) -> String {
+        let stored = catalog.nameInView(shape.stored.name, sql: shape.stored.sql)
+        let history = catalog.nameInView(shape.history.name, sql: shape.sql)
+        return versions("\(stored) m", history, until: "NULL", shape.isRow("m", "p")) { shape.value($0, in: "m") }
     }
 
     /// Returns a query for versions.
     ///
     /// - Parameters:
+    ///   - history: the name of the history.
     ///   - isEarlier: a condition that an entry `p` is of the same row, and before the end of the version.
     ///   - value: returns an expression for a column.
     private func versions(
-        _ rows: String, until end: String, _ isEarlier: String, _ value: (String) -> String
+        _ rows: String, _ history: String, until end: String, _ isEarlier: String, _ value: (String) -> String
     ) -> String {
         let values = shape.columns.map { "\(value($0)) AS \($0.sqlIdentifier)" }.joined(separator: ", ")
         let own = zip(["f.\(HistoryTable.time)", end, "f.\(HistoryTable.run)"], ownNames).map { "\($0) AS \($1)" }
         // A row that another program has inserted after its deletion has no known beginning.
         return """
             SELECT \(own.joined(separator: ", ")), \(values)
-            FROM \(rows) LEFT JOIN \(shape.sql) f ON f.\(HistoryTable.operation) <> 'delete' AND f.\(HistoryTable.id) = (
-                SELECT max(p.\(HistoryTable.id)) FROM \(shape.sql) p WHERE \(isEarlier))
+            FROM \(rows) LEFT JOIN \(history) f ON f.\(HistoryTable.operation) <> 'delete' AND f.\(HistoryTable.id) = (
+                SELECT max(p.\(HistoryTable.id)) FROM \(history) p WHERE \(isEarlier))
             """
     }
 }

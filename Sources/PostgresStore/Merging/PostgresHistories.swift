@@ -109,6 +109,8 @@ struct PostgresHistories: HistoryCatalog {
             "CREATE OR REPLACE VIEW \(view.sql) AS \(query); COMMENT ON VIEW \(view.sql) IS \(mark.postgresLiteral)")
     }
 
+    func nameInView(_ table: String, sql: String) -> String { sql }
+
     func drop(view: HistoryName) throws { try connection.execute("DROP VIEW \(view.sql)") }
 
     // MARK: - Values

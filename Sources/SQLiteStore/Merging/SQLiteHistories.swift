@@ -89,6 +89,9 @@ struct SQLiteHistories: HistoryCatalog {
         try db.execute(sql: "CREATE VIEW \(view.sql) AS /* \(mark) */ \(query)")
     }
 
+    // A view that names a database cannot be read where the file is attached under another name.
+    func nameInView(_ table: String, sql: String) -> String { table.sqlIdentifier }
+
     func drop(view: HistoryName) throws { try db.execute(sql: "DROP VIEW IF EXISTS \(view.sql)") }
 
     // Values have no text here, but their own types.

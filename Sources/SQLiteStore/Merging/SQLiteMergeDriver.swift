@@ -162,7 +162,9 @@ final class SQLiteMergeDriver: MergeDriver {
             let found = names.map { "t." + $0 }.joined(separator: ", ")
             names = names.indices.map { "v\($0)" }
             let list = names.joined(separator: ", ")
-            try db.execute(sql: "DROP TABLE IF EXISTS \(copy); CREATE TABLE \(copy) (id, \(list))")
+            // An index serves comparisons with values of its column's affinity alone.
+            let columns = zip(names, reference.lookups).map { "\($0) \($1.type)" }.joined(separator: ", ")
+            try db.execute(sql: "DROP TABLE IF EXISTS \(copy); CREATE TABLE \(copy) (id, \(columns))")
             let rows: SQLText = "SELECT t.\(key), \(found) FROM \(source) t\(conditions.whereClause)\(order)"
             try execute(("INSERT INTO \(copy) \(rows)" as SQLText).once)
             try db.execute(sql: "CREATE INDEX \(copy)_values ON lookup (\(list))")

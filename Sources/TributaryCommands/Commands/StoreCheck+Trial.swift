@@ -27,7 +27,7 @@ extension StoreCheck {
                     of: path, except: Set(configuration.sources.flatMap(\.schemas).map(\.name)))
             }
             do {
-                try configuration.prepareAllTables(of: store)
+                try configuration.prepareAllTables(of: store, parsers: program.parsers)
             } catch is StoreError {
                 // Its request reports it below.
             }

@@ -64,18 +64,33 @@ extension TributaryConfiguration {
     }
 
     /// Creates the tables of all mappings in one change of a trial's store: after each change, its connections read the
-    /// whole schema again. Requests that refer to rows of other tables need those first, and are left to their own turn.
+    /// whole schema again. Where requests refer to rows of other tables, those of other sources included, each is prepared
+    /// by itself, and again after the others if it needs their tables.
     ///
-    /// - Throws: `StoreError` for a mistake in any of them.
-    package func prepareAllTables(of store: any MainStore) throws {
+    /// - Throws: `StoreError` for a mistake, if none refers to others. A request that cannot be prepared says so in its turn.
+    package func prepareAllTables(of store: any MainStore, parsers: ParserRegistry) throws {
         let requests = sources.flatMap(\.requests)
         let refers = requests.contains { request in
             guard case .mapping(let mapping) = request.content else { return false }
             return mapping.tables.contains { $0.columns.contains { $0.reference != nil } }
         }
-        guard !refers else { return }
-        var known: Set<TableSchema> = []
-        try store.prepareTables(
-            requests.flatMap(\.schemas).filter { known.insert($0.undeclared).inserted })
+        guard refers else {
+            var known: Set<TableSchema> = []
+            try store.prepareTables(requests.flatMap(\.schemas).filter { known.insert($0.undeclared).inserted })
+            return
+        }
+        var left = requests
+        while true {
+            let failed = try left.filter { request in
+                do {
+                    try request.prepare(store, parsers: parsers)
+                    return false
+                } catch is StoreError {
+                    return true
+                }
+            }
+            if failed.isEmpty || failed.count == left.count { return }
+            left = failed
+        }
     }
 }

@@ -38,7 +38,10 @@ extension Refresh {
             var isNoted = false
             while true {
                 let answer = try await self.answer(to: request, until, index, conditions)
-                if let exchange = answer.exchange { return exchange }
+                if let exchange = answer.exchange {
+                    if isNoted { try await self.endWait() }
+                    return exchange
+                }
                 if let value = answer.value {
                     seen.withLock { $0 = value }
                     guard !until.failures.contains(value) else {

@@ -133,6 +133,13 @@ actor Refresh {
         }
     }
 
+    /// Replaces the note of ``withdrawAttempt(noting:)`` by the one before it, once the wait has ended.
+    func endWait() async throws {
+        guard noted ?? unnoted != nil else { return }
+        let (source, former) = (run.source, run.stored.note.flatMap { DueTime.isWaitNote($0) ? nil : $0 })
+        try await environment.store.writeInGroup { try $0.sources.recordNote(of: source.name, former) }
+    }
+
     /// Sends a request of `for_each`, or for a further page or the rest of a body, and returns the head of the response.
     ///
     /// - Throws: ``FetchError``; `CancellationError`.
