@@ -137,10 +137,10 @@ import Testing
         try await withTemporaryFolder { (folder) async throws in
             try folder.write(
                 """
-                [sources.category.requests]
+                [[sources.category.requests]]
                 url = "http://localhost/c"
                 tables = [{ table = "category", element = "c", key = ["id"], columns = { id = "@id" } }]
-                [sources.\(name).requests]
+                [[sources.\(name).requests]]
                 url = "http://localhost/p"
                 tables = [{ table = "p", element = "p", key = ["id"], columns = { id = "@id", c = { path = "@c", references = "category(id)" } } }]
                 """, to: "sources.toml")
