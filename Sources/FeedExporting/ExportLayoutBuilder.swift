@@ -89,7 +89,7 @@ struct ExportLayoutBuilder {
                 let key = try primaryKey(parent).first
             else { continue }
             if outer === table {
-                table.levelJoin = [(column.name, key)]
+                table.selfJoin = [(column.name, key)]
             } else if enclosing == nil {
                 table.join = [(column.name, key)]
                 enclosing = outer

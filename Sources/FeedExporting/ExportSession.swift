@@ -207,8 +207,8 @@ final class ExportSession {
                 conditions += inner.join.map { "m.\($0.column.sqlIdentifier) = ?" }
             }
         }
-        if inner?.isLevel != true {
-            conditions += table.levelJoin.map { "m.\($0.column.sqlIdentifier) IS NULL" }
+        if inner?.isSelfJoin != true {
+            conditions += table.selfJoin.map { "m.\($0.column.sqlIdentifier) IS NULL" }
         }
         let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
         let positions = table.mapping.columns.filter(\.isOrdinal).map { "m.\($0.name.sqlIdentifier)" }

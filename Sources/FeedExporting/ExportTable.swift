@@ -13,27 +13,27 @@ final class ExportTable {
     /// Pairs of columns whose values are equal in a row and in the row of another table around it: this table's column, and
     /// the outer one's.
     var join: Join = []
-    /// The same for the row of this table around a row; empty if the table's records are not within one another.
-    var levelJoin: Join = []
-    var isRecursive: Bool { !levelJoin.isEmpty }
+    /// The same for a row of this table within another one of this table; empty if its records are not within one another.
+    var selfJoin: Join = []
+    var isRecursive: Bool { !selfJoin.isEmpty }
 
     /// Rows within a row of another table, or of their own.
     struct Inner: Hashable {
         let table: ExportTable
-        let isLevel: Bool
-        var join: Join { isLevel ? table.levelJoin : table.join }
+        let isSelfJoin: Bool
+        var join: Join { isSelfJoin ? table.selfJoin : table.join }
 
-        static func == (a: Inner, b: Inner) -> Bool { a.table === b.table && a.isLevel == b.isLevel }
+        static func == (a: Inner, b: Inner) -> Bool { a.table === b.table && a.isSelfJoin == b.isSelfJoin }
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(ObjectIdentifier(table))
-            hasher.combine(isLevel)
+            hasher.combine(isSelfJoin)
         }
     }
 
     /// The rows within this table's rows.
     var inner: [Inner] {
-        nested.map { Inner(table: $0, isLevel: false) } + (isRecursive ? [Inner(table: self, isLevel: true)] : [])
+        nested.map { Inner(table: $0, isSelfJoin: false) } + (isRecursive ? [Inner(table: self, isSelfJoin: true)] : [])
     }
 
     /// The SQL of a row's values, followed by the values by which the rows within it are found.

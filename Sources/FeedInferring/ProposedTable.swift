@@ -142,7 +142,7 @@ final class ProposedTable {
         } else {
             addPosition(&names)
         }
-        if element.isRecursive { columns.append(outerLevel(&names)) }
+        if element.isRecursive { columns.append(selfReference(&names)) }
         if parent == nil, count.records > 0 { addDay(&names, writer) }
         columns += own
         for index in columns.indices where key.contains(columns[index].name) { columns[index].isRequired = false }
@@ -238,7 +238,7 @@ final class ProposedTable {
 extension ProposedTable {
     /// Returns the column by which records within others of their own table name these. It refers to the key, which must have
     /// been chosen.
-    private func outerLevel(_ uniqueNames: inout UniqueNames) -> ProposedColumn {
+    private func selfReference(_ uniqueNames: inout UniqueNames) -> ProposedColumn {
         let own = key.count == 1 ? key[0] : "id"
         let column = uniqueNames.claim(
             SQLName.unreserved(SQLName.join(["parent", own])), SQLName.unreserved(SQLName.join(["parent", name, own])),

@@ -12,7 +12,7 @@ package final class RecordCounter: XMLStreamHandler {
         let table: Int
         let value: Int
         let type: ValueType
-        let localForm: LocalForm?
+        let spelling: ValueSpelling?
         /// The places of the value among the digests of a record's candidates.
         let keys: [Int]
         let reference: PossibleReference?
@@ -93,7 +93,7 @@ package final class RecordCounter: XMLStreamHandler {
             let reference = table.possibleReferences.first { $0.value == number }
             guard table.count.comparesRows || !keys.isEmpty || reference != nil else { continue }
             let target = Target(
-                table: index, value: number, type: value.comparedType, localForm: value.localForm, keys: keys,
+                table: index, value: number, type: value.comparedType, spelling: value.spelling, keys: keys,
                 reference: reference)
             let role = role(of: value.holder)
             if let attribute = value.attribute {
@@ -193,8 +193,8 @@ package final class RecordCounter: XMLStreamHandler {
 
     private func take(_ value: UnsafeBufferPointer<UInt8>, _ target: Target) {
         guard !value.isEmpty else { return }
-        guard let form = target.localForm else { return take(ValueDigest.digest(value, as: target.type), target) }
-        form.canonical(value).withUnsafeBufferPointer { take(ValueDigest.digest($0, as: target.type), target) }
+        guard let spelling = target.spelling else { return take(ValueDigest.digest(value, as: target.type), target) }
+        spelling.canonical(value).withUnsafeBufferPointer { take(ValueDigest.digest($0, as: target.type), target) }
     }
 
     private func take(_ digest: UInt64?, _ target: Target) {

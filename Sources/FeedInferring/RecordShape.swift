@@ -81,13 +81,13 @@ struct RecordValue {
     var lacksOffset: Bool { type == .datetime && (profile.hasLocalTime || writing != nil) }
 
     /// What is the same in equal values of a local notation; nil for values that their type compares.
-    var localForm: LocalForm? {
+    var spelling: ValueSpelling? {
         guard let keys = writing?.keys.map(\.0), !keys.isEmpty else { return nil }
-        return keys.contains("format") ? .date : .number(hasComma: keys.contains("decimal_separator"))
+        return keys.contains("format") ? .date : .number(hasDecimalComma: keys.contains("decimal_separator"))
     }
 
-    /// The type by which values are compared, in their ``localForm`` if they have one.
-    var comparedType: ValueType { localForm == .date ? .text : type }
+    /// The type by which values are compared, in their ``spelling`` if they have one.
+    var comparedType: ValueType { spelling == .date ? .text : type }
 
     /// True where a schema says that each record has it.
     var isRequired: Bool {

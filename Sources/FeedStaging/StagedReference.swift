@@ -23,7 +23,7 @@ package struct StagedReference: Sendable {
     }
 
     /// What finds rows of the other table. SQLite's catalog has no index for an `INTEGER PRIMARY KEY`, which is the row id.
-    private var uniqueKeys: [[String]] { [target.primaryKey] + target.uniqueIndexes }
+    private var uniqueKeys: [[String]] { (target.generatedKey.map { [[$0]] } ?? []) + target.uniqueIndexes }
 
     /// True if a unique index of the other table lets the values that are looked up find one row at most.
     package var findsOneRow: Bool {

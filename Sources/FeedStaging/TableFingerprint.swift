@@ -39,11 +39,11 @@ package enum TableFingerprint {
         _ text: String?, of tables: Set<String>, columns: (String) throws -> [String]
     ) rethrows -> [String]? {
         guard let text else { return try tables.allSatisfy { try !columns($0).isEmpty } ? [] : nil }
-        let parts = text.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
+        let parts = text.split(separator: " ")
         guard parts.count == tables.count else { return nil }
         var filled: [String] = []
         for (table, part) in zip(tables.sorted(), parts) where part != missing {
-            guard let end = part.utf8.firstIndex(where: "+-".utf8.contains), let count = Int(part[..<end]) else {
+            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
                 return nil
             }
             let columns = try columns(table)

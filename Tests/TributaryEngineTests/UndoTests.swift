@@ -252,6 +252,34 @@ import TributaryStores
         }
     }
 
+    /// Two replicas answer in turns, of which one has the undone feed.
+    @Test func anUndoneFeedThatComesBackWithinARunIsNotCommitted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            for number in ["1", "2"] {
+                fixture.server.document("/a", Self.items(["a": number]), etag: "\"\(number)\"")
+                try await fixture.sync(mapping)
+            }
+            try await undo(fixture, mapping)
+            let answers = Mutex(0)
+            fixture.server.route("/a") { _ in
+                let number = answers.withLock { count in
+                    count += 1
+                    return count == 1 ? "3" : "2"
+                }
+                return StubServer.response(200, Self.items(["a": number]), ["ETag": "\"\(number)\""])
+            }
+            let run = try #require(try await fixture.sync(mapping).first)
+            #expect(run.outcome == .discarded)
+            #expect(run.error?.contains("fetched again") == true, "\(run)")
+            #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
+            #expect(try fixture.rows("SELECT undone IS NULL FROM tributary_source") == ["0"])
+            fixture.server.document("/a", Self.items(["a": "3"]), etag: "\"3\"")
+            #expect(try await fixture.sync(mapping, mode: .force).first?.outcome == .committed)
+            #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
+        }
+    }
+
     /// A run that holds the feed back notes its new validators, unless the undo has ended meanwhile.
     @Test func aResumeDuringARunIsKept() async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -15,9 +15,49 @@ struct ValueWriting {
     var comment: String { doubt ?? "as in \(example)" + (evidence.map { ", as another column has \($0)" } ?? "") }
 }
 
-/// The kind of a local notation, in which a value has several spellings: `12.500` and `12500`, `1/2/2026` and `01/02/2026`.
-enum LocalForm: Equatable {
-    case number(hasComma: Bool)
+/// How a document writes numbers and dates, where the values of some columns show it.
+///
+/// `1.234,50` in one column shows that the point in another one's `12.500` groups thousands, and `25/12/2026` that the
+/// `03/04/2026` of another is in April. Columns that contradict each other show nothing to others.
+struct DocumentNotation {
+    /// The styles of all columns whose numbers have one possible decimal mark.
+    private(set) var numbers: NumberStyles = []
+    /// The styles whose mark between groups some column shows.
+    private(set) var grouped: NumberStyles = []
+    /// A number with each decimal mark: a comma first.
+    private var numberExamples: (comma: String?, point: String?)
+    /// The orders of all columns whose dates have one possible order, each with a date.
+    private var orders: [String: String] = [:]
+
+    /// - Parameter profiles: those of the columns of all tables whose notation no schema says.
+    init(_ profiles: [ValueProfile]) {
+        for profile in profiles { profile.show(in: &self) }
+    }
+
+    mutating func show(_ styles: NumberStyles, _ example: String) {
+        numbers.formUnion(styles)
+        if styles.group != nil { grouped.formUnion(styles) }
+        if styles.isDisjoint(with: .point) {
+            numberExamples.comma = numberExamples.comma ?? example
+        } else {
+            numberExamples.point = numberExamples.point ?? example
+        }
+    }
+
+    mutating func show(order: String, _ example: String) {
+        if orders[order] == nil { orders[order] = example }
+    }
+
+    /// The numbers that show the styles: two where they contradict each other.
+    var shownNumbers: [String] { [numberExamples.comma, numberExamples.point].compactMap(\.self) }
+
+    /// Returns the date that shows an order; nil without one.
+    func example(ofOrder order: String) -> String? { orders[order] }
+}
+
+/// A local notation in which a value has several spellings: `12.500` and `12500`, `1/2/2026` and `01/02/2026`.
+enum ValueSpelling: Equatable {
+    case number(hasDecimalComma: Bool)
     case date
 
     /// Returns one spelling for all that a mapping reads as the same value: a plain number, or a date without zeros before
@@ -27,9 +67,9 @@ enum LocalForm: Equatable {
         for (index, byte) in text.enumerated() {
             let isDigit = byte &- UInt8(ascii: "0") < 10
             switch self {
-            case .number(let hasComma):
+            case .number(let hasDecimalComma):
                 if isDigit || byte == UInt8(ascii: "-") { result.append(byte) }
-                if byte == UInt8(ascii: hasComma ? "," : ".") { result.append(UInt8(ascii: ".")) }
+                if byte == UInt8(ascii: hasDecimalComma ? "," : ".") { result.append(UInt8(ascii: ".")) }
             case .date:
                 let isAfterDigit = result.last.map { $0 &- UInt8(ascii: "0") < 10 } ?? false
                 let isBeforeDigit = index + 1 < text.count && text[index + 1] &- UInt8(ascii: "0") < 10

@@ -72,13 +72,9 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable {
     }
 
     package mutating func append(_ sql: SQLText) {
-        var others = sql.pieces[...]
-        // Two texts never follow one another.
-        if case .text(let text)? = others.first {
-            append(text)
-            others.removeFirst()
+        for piece in sql.pieces {
+            if case .text(let text) = piece { append(text) } else { pieces.append(piece) }
         }
-        pieces += others
         isUsedOnce = isUsedOnce || sql.isUsedOnce
     }
 

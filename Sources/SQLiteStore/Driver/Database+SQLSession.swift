@@ -2,7 +2,6 @@ import FeedModel
 package import FeedStores
 import Foundation
 import GRDB
-import GRDBSQLite
 
 extension Database: SQLSession {
     @discardableResult
@@ -13,11 +12,8 @@ extension Database: SQLSession {
 
     package func forEachRow(of sql: SQLText, _ body: (any SQLRow) throws -> Bool) throws {
         try statement(sql) { statement, arguments in
-            try statement.setArguments(arguments)
-            // Also before the end of the rows: the statement would keep its snapshot of the store.
-            defer { sqlite3_reset(statement.sqliteStatement) }
-            let rows = SQLiteRows(statement)
-            while let row = try rows.next(), try body(row) {}
+            let rows = try Row.fetchCursor(statement, arguments: arguments)
+            while let row = try rows.next(), try body(SQLiteRow(row: row)) {}
         }
     }
 
@@ -29,32 +25,20 @@ extension Database: SQLSession {
     }
 }
 
-/// The rows of a query. GRDB's `Row` would make a dictionary of the columns' names for each query.
-private final class SQLiteRows: DatabaseCursor {
-    typealias Element = SQLiteRow
+struct SQLiteRow: SQLRow {
+    let row: Row
 
-    let _statement: Statement
-    var _isDone = false
-
-    init(_ statement: Statement) { _statement = statement }
-
-    func _element(sqliteStatement: SQLiteStatement) -> SQLiteRow { SQLiteRow(statement: sqliteStatement) }
-}
-
-private struct SQLiteRow: SQLRow {
-    let statement: SQLiteStatement
-
-    func isNull(_ column: Int) -> Bool { sqlite3_column_type(statement, CInt(column)) == SQLITE_NULL }
-    func int64(_ column: Int) throws -> Int64? { value(column) }
-    func double(_ column: Int) throws -> Double? { value(column) }
-    func bool(_ column: Int) throws -> Bool? { value(column) }
-    func bytes(_ column: Int) throws -> [UInt8]? { (value(column) as Data?).map { [UInt8]($0) } }
-    func storedValue(_ column: Int) -> StoredValue { StoredValue(databaseValue(column)) }
-    func date(_ column: Int) throws -> Date? { StoreDate.date(value(column)) }
-    func texts(_ column: Int) throws -> [String] { (value(column) as String?).map(JSONText.texts) ?? [] }
+    func isNull(_ column: Int) -> Bool { value(column).isNull }
+    func int64(_ column: Int) throws -> Int64? { row[column] }
+    func double(_ column: Int) throws -> Double? { row[column] }
+    func bool(_ column: Int) throws -> Bool? { row[column] }
+    func bytes(_ column: Int) throws -> [UInt8]? { (row[column] as Data?).map { [UInt8]($0) } }
+    func storedValue(_ column: Int) -> StoredValue { StoredValue(value(column)) }
+    func date(_ column: Int) throws -> Date? { StoreDate.date(row[column]) }
+    func texts(_ column: Int) throws -> [String] { (row[column] as String?).map(JSONText.texts) ?? [] }
 
     func string(_ column: Int) -> String? {
-        switch databaseValue(column).storage {
+        switch value(column).storage {
         case .null, .blob: nil
         case .int64(let number): String(number)
         case .double(let number): String(number)
@@ -62,13 +46,7 @@ private struct SQLiteRow: SQLRow {
         }
     }
 
-    private func value<Value: StatementColumnConvertible>(_ column: Int) -> Value? {
-        isNull(column) ? nil : Value(sqliteStatement: statement, index: CInt(column))
-    }
-
-    private func databaseValue(_ column: Int) -> DatabaseValue {
-        DatabaseValue(sqliteStatement: statement, index: CInt(column))
-    }
+    private func value(_ column: Int) -> DatabaseValue { row[column] }
 }
 
 extension StoredValue {

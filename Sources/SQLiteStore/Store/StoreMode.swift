@@ -23,12 +23,12 @@ package struct StoreMode: Sendable {
     ///   - keepsOwner: false for a file that belongs to the user who makes it, and not to the store's owner.
     /// - Returns: the descriptor, or a negative number after an error, which `errno` tells.
     package static func open(_ path: String, besideStore store: String, keepsOwner: Bool = true) -> Int32 {
+        guard let mode = StoreMode(ofStore: store) else {
+            return Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        }
         while true {
             let known = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             guard known < 0, errno == ENOENT else { return known }
-            guard let mode = StoreMode(ofStore: store) else {
-                return Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-            }
             let new = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if new < 0, errno == EEXIST { continue }
             if new >= 0 { mode.apply(to: new, keepsOwner: keepsOwner) }

@@ -56,6 +56,15 @@ struct UndoneFeed: Codable, Sendable {
         return state
     }
 
+    /// Returns true if a response has the version of a request at the time of the undo: by its bytes where their digest is
+    /// known, else by its validators.
+    func isVersion(_ state: RequestState?, of key: String) -> Bool {
+        guard let state, let version = versions[key] else { return false }
+        if let digest = version.digest { return state.digest == digest }
+        let validators = Validators(etag: version.etag, lastModified: version.lastModified)
+        return !validators.isEmpty && state.validators == validators
+    }
+
     /// Notes other validators of an equal body, so that the server answers the next request with 304.
     mutating func note(_ validators: Validators, of key: String) {
         versions[key]?.etag = validators.etag

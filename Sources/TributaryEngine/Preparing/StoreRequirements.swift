@@ -63,11 +63,11 @@ extension TributaryConfiguration {
         }
     }
 
-    /// Creates the tables of all mappings in one change of a trial's store: after each change, its connections read the
-    /// whole schema again. Where requests refer to rows of other tables, those of other sources included, each is prepared
-    /// by itself, and again after the others if it needs their tables.
+    /// Creates the tables of all mappings in a trial's store, in one change, as after each its connections read the whole
+    /// schema again. If a request refers to rows of other tables, each request is prepared by itself, and once more after
+    /// the others if a table that it needs did not exist.
     ///
-    /// - Throws: `StoreError` for a mistake, if none refers to others. A request that cannot be prepared says so in its turn.
+    /// - Throws: `StoreError` for a mistake, unless a request refers to others: then its own preparation tells the mistake.
     package func prepareAllTables(of store: any MainStore, parsers: ParserRegistry) throws {
         let requests = sources.flatMap(\.requests)
         let refers = requests.contains { request in

@@ -11,7 +11,7 @@ extension Refresh {
     func sendRequests() async throws {
         defer { archives = [:] }
         try await sendAll()
-        guard run.undone != nil, run.results.contains(where: { $0.report.outcome == .parsed }) else { return }
+        guard let undone = run.undone, run.results.contains(where: { $0.report.outcome == .parsed }) else { return }
         // The feed differs from the undone one, so all of it is committed.
         run.undone = nil
         context?.remove()
@@ -26,6 +26,12 @@ extension Refresh {
         }
         run.results = run.source.requests.map { RequestResult(key: $0.key) }
         try await sendAll()
+        if run.results.allSatisfy({ undone.isVersion($0.state, of: $0.report.key) }) {
+            throw StackError(
+                "the feed differed from the undone one, but was the undone one when it was fetched again, as if several "
+                    + "servers answered in turns; nothing is committed until they agree, or after `tributary resume \(run.source.name)`"
+            )
+        }
     }
 
     private func sendAll() async throws {

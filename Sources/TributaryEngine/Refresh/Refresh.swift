@@ -135,7 +135,7 @@ actor Refresh {
 
     /// Replaces the note of ``withdrawAttempt(noting:)`` by the one before it, once the wait has ended.
     func endWait() async throws {
-        guard noted ?? unnoted != nil else { return }
+        guard (noted ?? unnoted) != nil else { return }
         let (source, former) = (run.source, run.stored.note.flatMap { DueTime.isWaitNote($0) ? nil : $0 })
         try await environment.store.writeInGroup { try $0.sources.recordNote(of: source.name, former) }
     }

@@ -114,7 +114,7 @@ final class Scheduler: SourceScheduling {
             }
             startRuns()
             if schedule.isDone { return }
-            while let batch = await events.next(wakenByAnswers: schedule.isHeldUp) {
+            while let batch = await events.next() {
                 let (now, former) = clock.look()
                 if let former {
                     schedule.clockWasSet(from: former, to: now)
@@ -127,6 +127,8 @@ final class Scheduler: SourceScheduling {
                 // Many requests to refresh sources are one.
                 var refreshed = (all: false, names: Set<String>())
                 var callers: [CheckedContinuation<Void, Never>] = []
+                // The answer to a request rarely lets another run begin.
+                var mayStart = false
                 for event in batch {
                     switch event {
                     case .due:
@@ -154,7 +156,7 @@ final class Scheduler: SourceScheduling {
                         freed += origins
                         for origin in origins { schedule.free(origin) }
                     case .answered(let source):
-                        schedule.answered(source)
+                        if !schedule.answered(source) { continue }
                     case .finished(let report, let ended):
                         let isSetBack = now < ended && report.nextDue != .distantFuture
                         let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
@@ -164,7 +166,9 @@ final class Scheduler: SourceScheduling {
                         schedule.finished(
                             report.source, nextDue: due, ago: waited, now: now, jitter: environment.random.fraction())
                     }
+                    mayStart = true
                 }
+                guard mayStart else { continue }
                 schedule.refresh(refreshed.all ? nil : refreshed.names.sorted(), now: now)
                 startRuns(freed: freed)
                 for caller in callers { caller.resume() }

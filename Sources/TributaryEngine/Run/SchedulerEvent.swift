@@ -33,20 +33,16 @@ final class SchedulerEvents: Sendable {
     private struct State {
         var events: [SchedulerEvent] = []
         var reader: CheckedContinuation<Void, Never>?
-        var readerWaitsForAnswers = false
         var isOver = false
     }
 
     private let state = Mutex(State())
 
-    /// Adds an event, and wakes the loop.
-    ///
     /// - Returns: false if the loop has ended.
     @discardableResult
     func add(_ event: SchedulerEvent) -> Bool {
-        let (reader, isOver) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
+        let (reader, isOver) = state.withLock { state in
             if !state.isOver { state.events.append(event) }
-            if case .answered = event, !state.readerWaitsForAnswers { return (nil, state.isOver) }
             return (state.reader.take(), state.isOver)
         }
         reader?.resume()
@@ -54,14 +50,12 @@ final class SchedulerEvents: Sendable {
     }
 
     /// Returns the events since the last call, at least one; nil if the task is cancelled.
-    ///
-    /// - Parameter answers: false if the answer of a server may wait for the next other event.
-    func next(wakenByAnswers answers: Bool = true) async -> [SchedulerEvent]? {
+    func next() async -> [SchedulerEvent]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
                     guard state.events.isEmpty, !Task.isCancelled else { return true }
-                    (state.reader, state.readerWaitsForAnswers) = (continuation, answers)
+                    state.reader = continuation
                     return false
                 }
                 if isReady { continuation.resume() }

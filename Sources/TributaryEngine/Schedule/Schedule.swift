@@ -80,12 +80,10 @@ struct Schedule {
         Set(states.values.filter { $0.attempts > 0 }.map(\.source))
     }
 
-    /// True if sources wait only because too many runs have begun and have no answer yet.
-    var isHeldUp: Bool { !ready.isEmpty && recent.count >= Self.mostRecent }
-
     /// The next time to check for due sources; nil without sources.
     var nextWake: Date? {
         mutating get {
+            let isHeldUp = !ready.isEmpty && recent.count >= Self.mostRecent
             let next = isHeldUp ? recent.longest.map { $0 + Self.secondsOfRecent } : nil
             return [queue.nextDue(), next, ready.nextSuspect].compactMap(\.self).min()
         }
@@ -198,7 +196,13 @@ struct Schedule {
     mutating func free(_ origin: Origin) { ready.free(origin) }
 
     /// Notes that the servers of a running source have answered.
-    mutating func answered(_ name: String) { recent.remove(name) }
+    ///
+    /// - Returns: true if a run may begin that could not begin before.
+    mutating func answered(_ name: String) -> Bool {
+        let wasHeldUp = !ready.isEmpty && recent.count >= Self.mostRecent
+        recent.remove(name)
+        return wasHeldUp && recent.count < Self.mostRecent
+    }
 
     /// - Parameters:
     ///   - waited: the seconds since the end of the run, for which its record has waited.

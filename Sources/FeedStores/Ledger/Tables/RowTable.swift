@@ -166,8 +166,7 @@ package struct RowReader<Row: Sendable>: Sendable {
         var row = blank
         var index = first
         for read in selection(dialect).fields {
-            // Most columns of a state are NULL.
-            if !result.isNull(index) { try read(&row, result, index) }
+            try read(&row, result, index)
             index += 1
         }
         return row
