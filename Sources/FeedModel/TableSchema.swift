@@ -194,7 +194,9 @@ package struct ReferenceDefinition: Sendable, Hashable {
 
     /// The mistake where the table does not exist.
     package var mistakeOfTable: Mistake {
-        Mistake(place, "there is no table '\(table)'", help: "map it, or create it in the schema")
+        Mistake(
+            place, "there is no table '\(table)'",
+            help: "map it, create it in the schema, or sync first the source that maps it")
     }
 
     /// Returns what keeps references from a table; nil where nothing does.

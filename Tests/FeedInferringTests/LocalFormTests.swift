@@ -81,6 +81,25 @@ import Testing
         )
     }
 
+    /// One value that is something else makes a column text. A comment names it.
+    @Test(arguments: [
+        ((1...12).map { "\($0).50" }, "auf Anfrage", "numbers"), ((1...12).map { "1.\(100 + $0),5" }, "n/a", "numbers"),
+        ((10...21).map { "2026-01-\($0)" }, "2026-02-31", "dates"),
+        ((10...21).map { "\($0)/01/2026" }, "31/02/2026", "dates"),
+        (Array(repeating: "true", count: 12), "perhaps", "true or false"),
+    ])
+    func anExceptionIsNamed(values: [String], exception: String, kind: String) throws {
+        func column(_ values: [String]) throws -> String {
+            let records = values.map { "<e v='-'><x>\($0)</x></e>" }.joined()
+            let lines = try propose("<l><e v='-'/>\(records)</l>").split(separator: "\n")
+            return try String(#require(lines.first { $0.hasPrefix("x = ") }).dropFirst(4))
+        }
+        let comment = "# text because of \"\(exception)\"; the 12 values before it are \(kind)"
+        #expect(try column(values + [exception] + values) == "\"x\"  \(comment)")
+        // A few values of one kind show nothing.
+        #expect(try column(values.prefix(9) + [exception]) == #""x""#)
+    }
+
     // MARK: - Other columns
 
     /// The declarations of the columns `x`, `y`, … of records with one value each, with their comments.

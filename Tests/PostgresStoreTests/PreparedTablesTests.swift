@@ -143,7 +143,7 @@ import Testing
             let error = #expect(throws: StoreError.self) { try fixture.store.checkReferences(references) }
             #expect(
                 error?.message == """
-                    f: there is no table 'none'; map it, or create it in the schema
+                    f: there is no table 'none'; map it, create it in the schema, or sync first the source that maps it
                     f: table 't' has no column 'x'; it has id, name
                     f: the primary key of table 'p' is not one column, and cannot be stored in one
                     f: missing = "create" needs a unique index on 'name' of table 't'; run CREATE UNIQUE INDEX ON "t" ("name")

@@ -33,6 +33,8 @@ package struct ValueProfile {
     private(set) var hasLocalTime = false
     private var places = DecimalPlaces()
     private var hasExponent = false
+    /// Why the values are text, although many of them are something else.
+    private var exception: ValueWriting?
 
     init() {}
 
@@ -57,7 +59,27 @@ package struct ValueProfile {
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
         compare(text, scope, budget)
-        if !convertible.isEmpty || local.isOpen { narrow(text, isNumber) }
+        guard !convertible.isEmpty || local.isOpen else { return }
+        let kind = kind
+        narrow(text, isNumber)
+        if let kind, self.kind == nil, filled > Self.fewestBeforeException {
+            let value = String(String(decoding: text, as: UTF8.self).prefix(40))
+            exception = ValueWriting(
+                example: value,
+                doubt: "text because of \"\(value)\"; the \((filled - 1).grouped) values before it are \(kind)")
+        }
+    }
+
+    /// The fewest values of one kind after which another is an exception.
+    private static let fewestBeforeException = 10
+
+    /// What all values are: the plural; nil for texts.
+    private var kind: String? {
+        guard forms.isEmpty else {
+            if forms.contains(.boolean) { return "true or false" }
+            return forms.isDisjoint(with: [.date, .datetime]) ? "numbers" : forms.contains(.date) ? "dates" : "times"
+        }
+        return local.kind
     }
 
     private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int, _ budget: DigestSet.Budget) {
@@ -124,7 +146,7 @@ package struct ValueProfile {
     /// How the values are written, where their type does not say it.
     var writing: ValueWriting? {
         guard filled > 0 else { return nil }
-        return forms.isEmpty ? local.type?.writing : local.note
+        return forms.isEmpty ? local.type?.writing ?? exception : local.note
     }
 
     /// Adds what the values show of the document's notation.
@@ -156,6 +178,7 @@ package struct ValueProfile {
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
         local.merge(other.local)
+        exception = exception ?? other.exception
         convertible.formIntersection(other.convertible)
         if other.hasExponent { hasExponent = true }
         if other.hasLocalTime { hasLocalTime = true }

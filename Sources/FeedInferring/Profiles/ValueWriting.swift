@@ -182,6 +182,9 @@ struct LocalForms {
 
     // MARK: - The result
 
+    /// What all values are: the plural; nil for texts.
+    var kind: String? { !numbers.isEmpty && hasNumber ? "numbers" : dates.isEmpty ? nil : "dates" }
+
     /// What a column of plain numbers may be instead; nil where its numbers can be only these.
     var note: ValueWriting? {
         guard isAmbiguous else { return nil }

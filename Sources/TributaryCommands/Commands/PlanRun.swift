@@ -39,7 +39,9 @@ struct PlanRun {
                 let service = try program.service(configuration, store: store, logins: logins, logger: .console())
                 return try await plan(service) { change in report.withLock { $0.add(change) } }
             }
-        } catch let error where error is StoreError || error is Failure || error is ConfigurationError {
+        } catch let error as StoreError where error.code != .constraint && error.code != .limit {
+            throw error
+        } catch let error where error is Failure || error is ConfigurationError {
             throw error
         } catch {
             throw Failure.failed(
