@@ -11,13 +11,18 @@ public struct Drift: Sendable, Equatable, Codable {
     public var unmapped: [String]
     /// The columns, as `table.column`, that had values in earlier documents, and have none in any record now.
     public var empty: [String]
+    /// The columns of which a record has several values for the first time. Only the first value counts.
+    public var repeated: [String]
     public var omitted: Int
 
-    package init(request: String, unmapped: [String], empty: [String]) {
+    package init(request: String, unmapped: [String], empty: [String], repeated: [String]) {
         self.request = request
         self.empty = Array(empty.prefix(Self.mostNames))
-        self.unmapped = Array(unmapped.prefix(Self.mostNames - self.empty.count))
-        omitted = unmapped.count + empty.count - self.unmapped.count - self.empty.count
+        self.repeated = Array(repeated.prefix(Self.mostNames - self.empty.count))
+        self.unmapped = Array(unmapped.prefix(Self.mostNames - self.empty.count - self.repeated.count))
+        omitted =
+            unmapped.count + empty.count + repeated.count
+            - (self.unmapped.count + self.empty.count + self.repeated.count)
     }
 
     /// A line for users.
@@ -25,6 +30,10 @@ public struct Drift: Sendable, Equatable, Codable {
         var parts: [String] = []
         if !unmapped.isEmpty { parts.append("new elements that nothing maps: \(unmapped.joined(separator: ", "))") }
         if !empty.isEmpty { parts.append("no record has a value for \(empty.joined(separator: ", "))") }
+        if !repeated.isEmpty {
+            let columns = repeated.joined(separator: ", ")
+            parts.append("some records have several values for \(columns), and the first counts")
+        }
         if omitted > 0 { parts.append("and \(omitted) more") }
         return "request '\(request)' has drifted: \(parts.joined(separator: "; "))"
     }
@@ -80,6 +89,8 @@ package struct RequestShape: Sendable, Equatable, Codable {
     private var elements: [String] = []
     /// The number of documents in a row, up to ``settled``, that had a value, by column.
     private var columns: [String: Int] = [:]
+    /// The columns of which some record had several values, in order.
+    private var repeated: [String] = []
     /// The number of pages of the last documents; nil if their request names no page in the body of another.
     package var pages: Int?
 
@@ -102,6 +113,7 @@ package struct RequestShape: Sendable, Equatable, Codable {
     package init(first document: DocumentShape) {
         remember(document.mapped.union(document.unmapped))
         for column in document.filled { columns[column] = Self.settled }
+        repeated = document.repeated.sorted()
     }
 
     /// Adds a document.
@@ -114,8 +126,10 @@ package struct RequestShape: Sendable, Equatable, Codable {
         remember(document.mapped.union(document.unmapped))
         for column in document.filled { columns[column] = min(Self.settled, (columns[column] ?? 0) + 1) }
         for column in document.empty where columns[column] != nil { columns[column] = 0 }
-        guard !new.isEmpty || !empty.isEmpty else { return nil }
-        return Drift(request: request, unmapped: new.sorted(), empty: empty.sorted())
+        let repeated = document.repeated.subtracting(repeated).sorted()
+        self.repeated = (self.repeated + repeated).sorted()
+        guard !new.isEmpty || !empty.isEmpty || !repeated.isEmpty else { return nil }
+        return Drift(request: request, unmapped: new.sorted(), empty: empty.sorted(), repeated: repeated)
     }
 
     private mutating func remember(_ paths: Set<String>) {

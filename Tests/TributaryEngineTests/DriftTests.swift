@@ -49,8 +49,8 @@ import Testing
                 #expect(events.map(\.type) == ["drifted", "drifted"])
                 #expect(
                     events.map(\.drift) == [
-                        [Drift(request: "1", unmapped: ["/items/item/title"], empty: ["thing_s.name"])],
-                        [Drift(request: "1", unmapped: ["/items/item/cost"], empty: [])],
+                        [Drift(request: "1", unmapped: ["/items/item/title"], empty: ["thing_s.name"], repeated: [])],
+                        [Drift(request: "1", unmapped: ["/items/item/cost"], empty: [], repeated: [])],
                     ])
                 #expect(try fixture.rows("SELECT count(*) FROM tributary_run WHERE drift IS NOT NULL") == ["2"])
             }
@@ -93,6 +93,31 @@ import Testing
             let source = try #require(service.configuration[source: "s"])
             let plan = try await service.plan(source, bodies: [:], ignoresValidators: false, onChange: { _ in })
             #expect(plan.blocked?.contains("/items/item/cost") == true, "\(plan.blocked ?? "")")
+        }
+    }
+
+    /// A later document has a second value where one was enough: only the first counts, which must not stay unknown.
+    @Test func aSecondValueIsToldOnce() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = HookFixture.mapping("s", "drift = \"block\"")
+            fixture.server.document("/a", "<items><item id='1'><name>n</name></item></items>")
+            #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+            let several = "<items><item id='1'><name>m</name><name>o</name></item></items>"
+            fixture.server.document("/a", several)
+            let blocked = try #require(try await fixture.sync(mapping).first)
+            #expect(blocked.outcome == .blocked, "\(blocked)")
+            #expect(
+                blocked.error?.contains("some records have several values for thing_s.name, and the first counts")
+                    == true,
+                "\(blocked.error ?? "")")
+            try BlockedRunTests.accept(fixture, mapping)
+            let accepted = try #require(try await fixture.sync(mapping, mode: .whenDue).first)
+            #expect(accepted.outcome == .committed && accepted.drift.map(\.repeated) == [["thing_s.name"]])
+            for name in ["p", "q"] {
+                fixture.server.document("/a", several.replacing("m<", with: name + "<"))
+                #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+            }
+            #expect(try fixture.rows("SELECT name FROM thing_s") == ["q"])
         }
     }
 

@@ -257,7 +257,8 @@ extension RunState {
     var blockingDrift: [ExceededLimit] {
         drift.compactMap { found in
             guard source.requests.first(where: { $0.key == found.request })?.drift == .block else { return nil }
-            return ExceededLimit(expectation: "\(found.request)\n\(found.unmapped)\n\(found.empty)", found.text)
+            let expectation = "\(found.request)\n\(found.unmapped)\n\(found.empty)\n\(found.repeated)"
+            return ExceededLimit(expectation: expectation, found.text)
         }
     }
 
