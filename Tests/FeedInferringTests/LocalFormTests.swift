@@ -90,8 +90,8 @@ import Testing
     ])
     func anExceptionIsNamed(values: [String], exception: String, kind: String) throws {
         func column(_ values: [String]) throws -> String {
-            let records = values.map { "<e v='-'><x>\($0)</x></e>" }.joined()
-            let lines = try propose("<l><e v='-'/>\(records)</l>").split(separator: "\n")
+            let records = values.enumerated().map { "<e v='\($0)'><x>\($1)</x></e>" }.joined()
+            let lines = try propose("<l>\(records)</l>").split(separator: "\n")
             return try String(#require(lines.first { $0.hasPrefix("x = ") }).dropFirst(4))
         }
         let comment = "# text because of \"\(exception)\"; the 12 values before it are \(kind)"
