@@ -82,8 +82,7 @@ package struct SourceStates: LedgerPart {
     ) throws {
         let lease = ledger.leases?.lease(of: source)
         let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
-        let recorded = try session.all(
-            """
+        let statement: SQLText = """
             INSERT INTO \(dialect.source) AS s (source, next_due, wait, declared, attempts, failures)
             VALUES (\(bind: source), \(bind: wait.map { now + $0 }), \(bind: wait), \(bind: declared), \(bind: number), 0)
             ON CONFLICT (source) DO UPDATE SET next_due = coalesce(excluded.next_due, s.next_due),
@@ -91,7 +90,7 @@ package struct SourceStates: LedgerPart {
                 declared = excluded.declared, attempts = excluded.attempts, failures = coalesce(s.failures, 0)\(isHeld)
             RETURNING source
             """
-        ) { $0.string(0) }
+        let recorded = try session.all(statement.frequent) { $0.string(0) }
         if recorded.isEmpty { throw StoreError.leaseLost(source) }
     }
 
