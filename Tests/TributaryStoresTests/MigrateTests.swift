@@ -259,6 +259,39 @@ import TributaryStores
         }
     }
 
+    /// The keys of the history cannot be compared with those of the rows until the next commit begins it anew.
+    @Test func changesBeforeAnotherTypeOfTheKey() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func source(_ type: String) -> String {
+                """
+                [sources.s]
+                keep_history = true
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "t"
+                element = "r"
+                key = ["id"]
+                columns = { id = { path = "@id", type = "\(type)" }, v = "@v" }
+
+                """
+            }
+            for value in ["a", "c"] {
+                fixture.server.document("/a", "<a><r id='1' v='\(value)'/></a>")
+                #expect(try await fixture.sync(source("integer")).first?.error == nil)
+            }
+            #expect(try Self.migrate(fixture, source("text")).map(\.table) == ["t"])
+            let store = try #require(try fixture.configuration(source("text")).openExistingStore())
+            defer { try? store.close() }
+            var changes: [RowChange] = []
+            try store.changes(ChangeQuery(run: 2)) { changes.append($0) }
+            #expect(changes.map(\.old?.last?.value) == [.text("a")] && changes.map(\.isKnown) == [false], "\(changes)")
+            let update = ChangelogEntry(id: 2, table: "t", key: .text("1"), operation: "update")
+            let images = try store.withImages([update], of: 2, keys: ["t": ["id"]]).map(\.images)
+            #expect(images.map(\.?.before) == [nil], "\(images)")
+        }
+    }
+
     /// What uses a column is named before anything is changed.
     @Test func viewsOverAColumn() async throws {
         guard StoreKind.current == .postgres else { return }

@@ -28,12 +28,12 @@ package struct HistoryShape {
         identity.isEmpty ? [HistoryTable.row] : identity.map(\.sqlIdentifier)
     }
 
-    /// False if the table has a new key without a column in the history, or has lost its key.
+    /// False if the table has a new key without a column in the history, or one of another type, or has lost its key.
     package var hasIdentity: Bool { (!identity.isEmpty || stored.rowID != nil) && has(identity) }
 
-    /// Returns true if the history has columns, which the table may have got since.
+    /// Returns true if the history has columns, which the table may have got since, or changed to another type.
     package func has(_ names: [String]) -> Bool {
-        let known = Set(columns.map { $0.lowercased() })
+        let known = Set(columns.map { $0.lowercased() }).subtracting(retyped.map { $0.lowercased() })
         return names.allSatisfy { known.contains($0.lowercased()) }
     }
 
