@@ -74,8 +74,10 @@ package struct BodyRest {
         guard let range = text.wholeMatch(of: /\s*bytes\s+(\d+)-(\d+)\/(\d+|\*)\s*/.ignoresCase()),
             Int(range.1) == offset, let last = Int(range.2), last >= offset, last < .max
         else { throw different("its Content-Range is '\(text.shortened(to: 100))'") }
-        let total = Int(range.3)
-        guard total == nil || total == last + 1, first.announcedBytes ?? last + 1 == last + 1 else {
+        // Without a length, nothing shows that the body ends there.
+        guard let total = Int(range.3) ?? first.announcedBytes, total == last + 1,
+            first.announcedBytes ?? total == total
+        else {
             throw different("its Content-Range, '\(text.shortened(to: 100))', does not end with the body")
         }
         return last + 1

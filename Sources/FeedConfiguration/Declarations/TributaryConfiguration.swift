@@ -108,7 +108,7 @@ package struct EncryptionKey: Sendable, Hashable {
 }
 
 /// Where the daemon's page, metrics and health are shown, as `[daemon] listen` and `token` declare it.
-package struct WebDeclaration: Sendable, Equatable {
+package struct WebDeclaration: Sendable, Equatable, CustomStringConvertible {
     package var address: ListenAddress
     /// The password of everything but `/healthz`; nil if only this machine can ask.
     package var token: InterpolatedText?
@@ -116,6 +116,9 @@ package struct WebDeclaration: Sendable, Equatable {
     package var readToken: InterpolatedText?
     /// False if the rows of the store are not shown.
     package var showsRows = true
+
+    /// The address. Services are logged with all that they hold, and tokens are secret.
+    package var description: String { "\(address)" }
 }
 
 /// The place of the main store.

@@ -241,9 +241,9 @@ package enum LiteralSecrets {
     /// but a port has none. Two slashes begin the next address.
     nonisolated(unsafe) private static let userInfo =
         #/\/\/([^\/\s"'@:]*:(?!\d{1,5}\/)(?:(?!\/\/)[^\s"'@])*(?:@[^\s"'@\/]*(?=@))*|[^\/\s"'@:?\[]+)@/#
-    /// Those of an address without a scheme.
+    /// Those of an address without a scheme. A slash before `@` is that of a path: `p:name/@attribute`.
     nonisolated(unsafe) private static let bareUserInfo =
-        #/(?:^|["'])(?!mailto:|sip:|xmpp:)([^\/\s"'@:]+:(?!\/\/)[^\s"'@]+)@/#
+        #/(?:^|["'])(?!mailto:|sip:|xmpp:)([^\/\s"'@:]+:(?!\/\/)[^\s"'@]*[^\s"'@\/])@/#
     nonisolated(unsafe) private static let parameter = #/[?&;]([^=&;\s"'?]+)=([^&\s"'\#]+)/#
     /// An element with nothing but text.
     nonisolated(unsafe) private static let element =

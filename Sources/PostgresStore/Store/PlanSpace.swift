@@ -106,10 +106,11 @@ package final class PlanSpace: @unchecked Sendable {
     func double(of table: StoredTable, _ connection: PostgresConnection) throws -> StoredTable {
         guard let name else {
             let address = connection.address.url
+            let grant = try DatabaseRight.create.grant(connection)
             throw StoreError(
                 .schema,
                 "table '\(table.name)' gets columns, and to plan that on \(address) a schema is needed that is dropped "
-                    + "again, which the role may not create; run GRANT CREATE ON DATABASE … TO …, or plan after the next run"
+                    + "again, which the role may not create; run \(grant), or plan after the next run"
             )
         }
         if table.schema == name {

@@ -55,13 +55,35 @@ struct TableRights {
     }
 }
 
+/// A right on the database.
+enum DatabaseRight: String {
+    case create = "CREATE"
+    /// Rows are staged in temporary tables.
+    case temporary = "TEMPORARY"
+
+    /// Returns the statement that gives the connection's role the right.
+    func grant(_ connection: PostgresConnection) throws -> String {
+        let names = try connection.execute("SELECT quote_ident(current_database()), quote_ident(current_user)")[0]
+        return "GRANT \(rawValue) ON DATABASE \(names.string(0) ?? "") TO \(names.string(1) ?? "")"
+    }
+
+    /// Returns a message if the connection's role has not the right.
+    func lack(_ connection: PostgresConnection) throws -> String? {
+        let sql = "SELECT has_database_privilege(current_database(), '\(rawValue)'), quote_ident(current_user)"
+        let found = try connection.execute(sql)[0]
+        guard try found.bool(0) == false else { return nil }
+        return "the role '\(found.string(1) ?? "")' has no right to make temporary tables: \(try grant(connection))"
+    }
+}
+
 extension PostgresStore {
     package func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String] {
         try ask { connection in
             let tables = try tableDetails.reread(Set(needed.keys), in: connection).mapValues(\.id)
             let lacks = try TableRights(connection).lacks(
                 tables.reduce(into: [:]) { $0[$1.value, default: []].formUnion(needed[$1.key] ?? []) })
-            return tables.compactMapValues { id in lacks.first { $0.id == id }?.message }
+            let lack = try DatabaseRight.temporary.lack(connection)
+            return tables.compactMapValues { id in lacks.first { $0.id == id }?.message ?? lack }
         }
     }
 
@@ -74,12 +96,15 @@ extension PostgresStore {
         let tables = tableDetails.known { error.message.hasSuffix(" " + $0.relation) }
         let needed = tables.reduce(into: [:]) { $0[$1.id] = Set(TableRight.allCases) }
         // The transaction has failed, and its connection may still be in use.
-        let lacks = try? ask(by: leaseConnections, within: Self.leaseAnswerLimit) {
-            try TableRights($0).lacks(needed)
+        let message = try? ask(by: leaseConnections, within: Self.leaseAnswerLimit) { connection in
+            guard var lack = try TableRights(connection).lacks(needed).first else {
+                return try DatabaseRight.temporary.lack(connection)
+            }
+            // The lock comes before all else.
+            if lack.mayNotLock { lack.rights = [] }
+            return lack.message
         }
-        guard var lack = lacks?.first else { return plain }
-        // The lock comes before all else.
-        if lack.mayNotLock { lack.rights = [] }
-        return StoreError(.database, "the store \(description) cannot be written: \(lack.message)")
+        guard let message else { return plain }
+        return StoreError(.database, "the store \(description) cannot be written: \(message)")
     }
 }
