@@ -53,6 +53,13 @@ package struct DocumentShape: Sendable, Equatable {
 
     package init() {}
 
+    /// Returns the shape with other paths.
+    package func mappingPaths(_ body: (String) -> String) -> DocumentShape {
+        var shape = self
+        (shape.mapped, shape.unmapped) = (Set(mapped.map(body)), Set(unmapped.map(body)))
+        return shape
+    }
+
     /// Adds the shape of another document, as long as there are not more paths than a ``RequestShape`` remembers. Where
     /// names are data, each document has others.
     package mutating func formUnion(_ other: DocumentShape) {

@@ -163,6 +163,36 @@ extension SplitMix64 {
         }
     }
 
+    /// Neither response has the length of the body, so that nothing shows that the part is the rest.
+    @Test func aRestWithoutALength() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let body = CuttingServer.document(0)
+            let count = Mutex(0)
+            fixture.server.route("/a") { request in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                var headers = ["ETag": "\"1\""]
+                if number == 2 {
+                    headers["Content-Range"] = "bytes 100-120/*"
+                    return StubServer.response(206, Array(body[100...120]), headers)
+                }
+                #expect(request.headers["range"] == nil)
+                guard number == 1 else { return StubServer.response(200, body, headers) }
+                headers["Transfer-Encoding"] = "chunked"
+                return [
+                    StubServer.head(200, headers), .send(Array("64\r\n".utf8) + body.prefix(100)),
+                    .send(Array("\r\n".utf8)), .close,
+                ]
+            }
+            let report = try #require(await fixture.sync(source(), clock: HastyClock()).first)
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+            #expect(try fixture.rows("SELECT count(*) FROM item") == ["300"])
+            #expect(fixture.server.requests("/a").count == 3)
+        }
+    }
+
     /// Answers of which no rest is asked for: nothing tells their version from another one for sure.
     @Test(arguments: [
         [:], ["ETag": "W/\"1\""], ["ETag": "1"], ["ETag": "\"1\"", "Accept-Ranges": "none"],

@@ -71,6 +71,44 @@ import Testing
         }
     }
 
+    /// A page or an item that is an error with the status 200 is no empty one: its rows would be deleted.
+    @Test(arguments: [
+        ("{\"error\": \"busy\"}", RunOutcome.discarded), ("<html><body>busy</body></html>", .discarded),
+        ("{\"data\": []}", .committed), ("{\"data\": [], \"meta\": {}}", .committed), ("{}", .committed),
+    ])
+    func aResponseOfAnotherKind(body: String, outcome: RunOutcome) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let numbers = """
+                [[sources.s.requests]]
+                url = "URL/numbers"
+                tables = [{ table = "number", element = "/json/item", key = ["n"], columns = { n = "." } }]
+
+                """
+            let mirror = "sync = \"mirror\"\nmax_deleted = \"100%\"\n"
+            let items = Self.source(
+                mirror + "for_each = \"SELECT n FROM staged.number\"\nparameters = { c = \"${row:n}\" }")
+            fixture.server.document("/numbers", "[1, 2, 3]")
+            for source in [numbers + items, Self.source(mirror + Self.token)] {
+                let isPaged = source.contains("page = ")
+                serve(fixture, pages: isPaged ? 3 : 0, cursor: "next_cursor")
+                #expect(try await fixture.sync(source, mode: .full).first?.outcome == .committed)
+                #expect(try fixture.rows("SELECT id FROM t ORDER BY id") == ["1", "2", "3"])
+                fixture.server.route("/a") { request in
+                    let page = request.query.split(separator: "=").last.flatMap { Int($0) } ?? 1
+                    let meta = isPaged ? "\"next_cursor\": \"\(page + 1)\"" : ""
+                    let usual = "{\"data\": [{\"id\": \"\(page)\"}], \"meta\": {\(meta)}}"
+                    let isHTML = body.hasPrefix("<") && page == 2
+                    return StubServer.response(
+                        200, page == 2 ? body : usual, ["Content-Type": isHTML ? "text/html" : "application/json"])
+                }
+                let report = try #require(try await fixture.sync(source, mode: .full).first)
+                #expect(report.outcome == outcome, "\(report)")
+                let rows = outcome == .discarded ? ["1", "2", "3"] : isPaged ? ["1"] : ["1", "3"]
+                #expect(try fixture.rows("SELECT id FROM t ORDER BY id") == rows, "\(report)")
+            }
+        }
+    }
+
     @Test(.onEachStore) func aRunNotesTheFurtherPage() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let note =

@@ -29,6 +29,8 @@ struct DocumentNotes: Sendable {
     var repairs: XMLRepair.Counts = [:]
     /// The shape of mapped documents.
     var shape: DocumentShape?
+    /// The elements of pages and items.
+    var responses = ResponseElements()
     /// The reading of a folder.
     var listing: ListingReading?
     /// The pages, if one names the next one in its body.
@@ -36,6 +38,35 @@ struct DocumentNotes: Sendable {
 
     /// True if unchanged documents were left out.
     var areSome: Bool { listing?.positions != nil }
+}
+
+/// The elements of several responses to one request: pages, or items of `for_each`. One without a record may be empty, or
+/// an error that came with the status 200.
+struct ResponseElements: Sendable {
+    /// The most responses without a record that are remembered.
+    private static let most = 100
+
+    /// The paths of the responses with records.
+    private var usual: Set<String> = []
+    private var withoutRecord: [(address: String, paths: Set<String>)] = []
+
+    mutating func note(_ shape: DocumentShape, hasRecords: Bool, address: String) {
+        let paths = shape.mapped.union(shape.unmapped)
+        guard !hasRecords else { return usual.formUnion(paths) }
+        // Every document of JSON has the same root.
+        let inner = paths.filter { $0.dropFirst().contains("/") }
+        if withoutRecord.count < Self.most, !paths.isEmpty { withoutRecord.append((address, inner.isEmpty ? paths : inner)) }
+    }
+
+    /// Returns the error for a response that has no record, and no element that one with records has; nil without one.
+    var other: StackError? {
+        guard !usual.isEmpty, let found = withoutRecord.first(where: { $0.paths.isDisjoint(with: usual) }),
+            let path = found.paths.min()
+        else { return nil }
+        return StackError(
+            "\(found.address): the response has no record, and no element of the responses that have records; it has \(path); "
+                + "set allow_empty = true if such a response is valid")
+    }
 }
 
 /// The pages of a request that a run has read.

@@ -178,6 +178,11 @@ extension Refresh {
             }
         }
         try endDocument(reader, mapping, of: request, index)
+        if let mapping, request.paging != nil || request.forEach != nil {
+            let hasRecords = context.insertedRows + context.droppedRecords > 0
+            run.results[index].documents.responses.note(
+                mapping.shape, hasRecords: hasRecords, address: environment.redacted("\(request.url)"))
+        }
         try keeper?.end()
         if isFirst, notesUnused || request.content != .captures {
             try noteFurtherPage(
@@ -272,7 +277,8 @@ extension Refresh {
     private func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
         if notesUnused { unmatched.note(handler, of: request) }
         if run.results[index].documents.shape == nil { run.results[index].documents.shape = DocumentShape() }
-        run.results[index].documents.shape?.formUnion(handler.shape)
+        // A name may be a secret that the server sends back.
+        run.results[index].documents.shape?.formUnion(handler.shape.mappingPaths(environment.redacted))
     }
 
     private func makeSpool(_ exchange: Exchange, _ request: RequestDeclaration) throws -> BodySpool {

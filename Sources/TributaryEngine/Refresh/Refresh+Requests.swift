@@ -261,6 +261,7 @@ extension Refresh {
     func finish(_ index: Int, records: Int, _ leftOut: LeftOutItems = LeftOutItems(most: nil)) throws {
         let request = run.source.requests[index]
         try checkRejected(index, records: records)
+        if !request.allowsEmpty, let other = run.results[index].documents.responses.other { throw other }
         if leftOut.count > 0 {
             run.results[index].leftOut = leftOut
         } else if records == 0, request.mirrors, !request.allowsEmpty {

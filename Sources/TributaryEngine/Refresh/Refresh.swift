@@ -339,7 +339,10 @@ actor Refresh {
     private func planned(_ onChange: @escaping @Sendable (PlannedChange) throws -> Void) throws -> StackPlan {
         var plan = StackPlan()
         plan.requests = run.results.map(\.report)
-        plan.elements = unmatched.elements
+        plan.elements = unmatched.elements.map { element in
+            UnmatchedPath(
+                request: element.request, path: environment.redacted(element.path), count: element.count)
+        }
         let partial = Set(run.results.filter(\.documents.areSome).map(\.report.key))
         plan.columns = unmatched.columns.filter { !partial.contains($0.request) }
         let retention = run.retention
