@@ -56,6 +56,24 @@ package struct RequestID: Hashable, Comparable, Sendable {
     }
 }
 
+/// A request that looks up rows of a table (`references`), and the changes of the table after which its document gives
+/// other rows, although it is the same.
+package struct RowLookup: Sendable, Equatable {
+    package var request: RequestID
+    /// True if rows come and go: a column is NULL where no row is found.
+    package var isOptional: Bool
+    /// True if the column that is compared changes in a row: it is not the table's key.
+    package var isByValue: Bool
+
+    package init(request: RequestID, isOptional: Bool, isByValue: Bool) {
+        (self.request, self.isOptional, self.isByValue) = (request, isOptional, isByValue)
+    }
+
+    package func isConcerned(by changes: MergeCounts) -> Bool {
+        isOptional && changes.inserted + changes.deleted > 0 || isByValue && changes.updated > 0
+    }
+}
+
 /// The server's identifiers for the version of a response, byte for byte (RFC 9110, section 8.8).
 public struct Validators: Sendable, Hashable, Codable {
     public var etag: String?

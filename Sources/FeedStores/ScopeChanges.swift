@@ -35,6 +35,14 @@ package struct ScopeChanges: Sendable {
         counts[rows, default: Counts()].known += updated + unchanged
     }
 
+    /// The changes of each table, by its name.
+    package var byTable: [String: MergeCounts] {
+        counts.reduce(into: [:]) { tables, scope in
+            tables[scope.key.table, default: MergeCounts()] += MergeCounts(
+                inserted: scope.value.inserted, updated: scope.value.updated, deleted: scope.value.deleted)
+        }
+    }
+
     /// Checks the counts against the limits, and that nothing else blocks the commit.
     ///
     /// - Parameters:

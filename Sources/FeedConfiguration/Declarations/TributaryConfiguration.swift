@@ -34,6 +34,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The sources, in the order of their names.
     public internal(set) var sources: [SourceDeclaration]
     private var positions: [String: Int]
+    /// The requests that look up rows of a table whose changes concern them, by the table's name in lower case.
+    package private(set) var lookups: [String: [RowLookup]]
     /// The receivers of events, in the order of their names.
     public var hooks: [HookDeclaration] = []
     /// The address of the page; nil without one.
@@ -72,6 +74,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.store = store
         self.workFolder = workFolder
         (self.sources, positions) = Self.ordered(sources)
+        lookups = Self.lookups(of: self.sources)
         bodyFolder = ""
         bodyFolder = localPath + "-bodies"
     }
@@ -80,7 +83,37 @@ public struct TributaryConfiguration: Sendable, Equatable {
     func with(_ sources: [SourceDeclaration]) -> TributaryConfiguration {
         var other = self
         (other.sources, other.positions) = Self.ordered(sources)
+        other.lookups = Self.lookups(of: other.sources)
         return other
+    }
+
+    private static func lookups(of sources: [SourceDeclaration]) -> [String: [RowLookup]] {
+        var lookups: [String: [RowLookup]] = [:]
+        var keys: [String: [String]]?
+        for source in sources {
+            for request in source.requests {
+                guard case .mapping(let mapping) = request.content else { continue }
+                for reference in mapping.tables.flatMap(\.columns).compactMap(\.reference) {
+                    let table = reference.table.lowercased()
+                    let known = keys ?? Self.keys(of: sources)
+                    keys = known
+                    let lookup = RowLookup(
+                        request: RequestID(source: source.name, key: request.key),
+                        isOptional: reference.missing == .null,
+                        isByValue: known[table] != [reference.column.lowercased()])
+                    if lookup.isOptional || lookup.isByValue { lookups[table, default: []].append(lookup) }
+                }
+            }
+        }
+        return lookups
+    }
+
+    /// Returns the keys that mappings declare, by the names of the tables, in lower case.
+    private static func keys(of sources: [SourceDeclaration]) -> [String: [String]] {
+        sources.flatMap(\.requests).reduce(into: [:]) { keys, request in
+            guard case .mapping(let mapping) = request.content else { return }
+            for table in mapping.tables { keys[table.table.lowercased()] = table.key.map { $0.lowercased() } }
+        }
     }
 
     /// Returns sources in the order of their names, with the position of each name.

@@ -32,6 +32,8 @@ package struct Commit: Sendable {
     package var acceptance = Acceptance.Use.none
     /// The keys by which the changelog names rows of tables that the stack has no rows of.
     package var keys = DeclaredKeys()
+    /// The requests of all sources that look up rows of a table, by its name in lower case.
+    package var lookups: [String: [RowLookup]] = [:]
     /// True if the commit keeps before-images in the tables' histories.
     package var keepsHistory = false
     /// True if it also shows the versions of rows in views.
@@ -62,6 +64,14 @@ package struct Commit: Sendable {
     package var changedRequests: Set<RequestID> {
         Set(
             requests.filter { revalidated[$0.key] == nil }.map { RequestID(source: report.source, key: $0.key) })
+    }
+
+    /// Returns the requests whose documents may give other rows after changes of tables.
+    package func requests(lookingUp changes: [String: MergeCounts]) -> Set<RequestID> {
+        let found = changes.flatMap { table, counts in
+            (lookups[table.lowercased()] ?? []).filter { $0.isConcerned(by: counts) }
+        }
+        return Set(found.map(\.request))
     }
 
     /// Lets requests with rows outside their scope claim everything in their tables.

@@ -48,6 +48,9 @@ extension SmallCommit {
     private func written(_ answers: FirstFlight.Answers, _ connection: PostgresConnection) throws -> Written {
         var commit = commit
         commit.report.counts += try counts(answers.counts)
+        try Unsuitable.unless(
+            commit.requests(lookingUp: tables.mapValues { _ in commit.report.counts }).isEmpty,
+            "rows that other requests look up")
         try check(answers, connection)
         commit.report.seconds = seconds()
         let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }

@@ -55,7 +55,8 @@ struct ResponseElements: Sendable {
         guard !hasRecords else { return usual.formUnion(paths) }
         // Every document of JSON has the same root.
         let inner = paths.filter { $0.dropFirst().contains("/") }
-        if withoutRecord.count < Self.most, !paths.isEmpty { withoutRecord.append((address, inner.isEmpty ? paths : inner)) }
+        guard withoutRecord.count < Self.most, !paths.isEmpty else { return }
+        withoutRecord.append((address, inner.isEmpty ? paths : inner))
     }
 
     /// Returns the error for a response that has no record, and no element that one with records has; nil without one.
@@ -64,8 +65,8 @@ struct ResponseElements: Sendable {
             let path = found.paths.min()
         else { return nil }
         return StackError(
-            "\(found.address): the response has no record, and no element of the responses that have records; it has \(path); "
-                + "set allow_empty = true if such a response is valid")
+            "\(found.address): the response has no record, and no element of the responses that have records; it has "
+                + "\(path); set allow_empty = true if such a response is valid")
     }
 }
 

@@ -32,6 +32,21 @@ enum StackDecision {
         }
     }
 
+    /// Returns a request to repeat without validators, if any. It answered 304, but looks up rows of a table that another
+    /// request of the stack has received anew.
+    static func lookupToRepeat(
+        _ requests: [RequestDeclaration], _ results: [RequestResult], of source: String,
+        _ lookups: [String: [RowLookup]]
+    ) -> Int? {
+        guard !lookups.isEmpty, results.contains(where: { $0.report.outcome == .unchanged }) else { return nil }
+        let received = results.filter { $0.report.outcome == .parsed }.flatMap { $0.state?.tables ?? [] }
+        let looking = Set(received.flatMap { lookups[$0.lowercased()] ?? [] }.map(\.request))
+        return requests.indices.first { index in
+            results[index].report.outcome == .unchanged
+                && looking.contains(RequestID(source: source, key: requests[index].key))
+        }
+    }
+
     /// Checks that no other source mirrors the same rows, because each would delete the other's.
     ///
     /// - Parameters:

@@ -60,6 +60,8 @@ extension Refresh {
 
     private func unchangedRequestToRepeat() throws -> Int? {
         try unchangedArchiveToRepeat()
+            ?? StackDecision.lookupToRepeat(
+                run.source.requests, run.results, of: run.source.name, environment.configuration.lookups)
             ?? StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scopes in
                 try environment.store.comparison(of: table, scopes: scopes)
             }

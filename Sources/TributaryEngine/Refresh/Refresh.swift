@@ -194,6 +194,7 @@ actor Refresh {
         commit.shown = run.replay?.shown?.changes ?? run.kept?.blocked?.shown
         commit.showsVersions = run.source.historyKept != nil
         commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
+        commit.lookups = environment.configuration.lookups
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         // The next run must not meet files and kept bodies that this one is about to move.

@@ -55,6 +55,11 @@ package struct CommitTransaction {
         for table in merge.context.state.cascadedTables {
             losing.formUnion(try claims.requests(of: table))
         }
+        if !commit.lookups.isEmpty {
+            var changed = merge.context.state.changes.byTable
+            for table in merge.context.state.cascadedTables { changed[table] = MergeCounts(updated: 1, deleted: 1) }
+            losing.formUnion(commit.requests(lookingUp: changed))
+        }
         try ledger.requests.forgetValidators(of: losing)
         let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
         let marks = try store.marks(of: changed.map { commit.requests[$0].tables })

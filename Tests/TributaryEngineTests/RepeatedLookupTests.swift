@@ -1,0 +1,93 @@
+import FeedModel
+import FeedStores
+import Foundation
+import TestEngine
+import TestStores
+import TestSupport
+import Testing
+
+@testable import TributaryEngine
+
+/// An unchanged document whose rows refer to others (`references`) that have changed: the rows are looked up again.
+@Suite(.onEachStore) struct RepeatedLookupTests {
+    private static let trips = """
+        [[sources.trips.requests]]
+        key = "trips"
+        url = "URL/trips"
+        sync = "mirror"
+        max_deleted = "100%"
+        allow_empty = true
+        [[sources.trips.requests.tables]]
+        table = "trip"
+        element = "trip"
+        key = ["id"]
+        columns = { id = "@id", name = "@name" }
+
+        """
+
+    private static func vehicles(_ reference: String) -> String {
+        """
+        [[sources.vehicles.requests]]
+        key = "vehicles"
+        url = "URL/vehicles"
+        [[sources.vehicles.requests.tables]]
+        table = "vehicle"
+        element = "vehicle"
+        key = ["id"]
+        columns = { id = "@id", trip = { path = "@trip", \(reference) } }
+
+        """
+    }
+
+    private func serve(_ fixture: EngineFixture, trips: String, etag: String) {
+        fixture.server.document("/trips", "<trips>\(trips)</trips>", etag: "\"\(etag)\"")
+    }
+
+    private func trips(_ fixture: EngineFixture) throws -> [String] {
+        try fixture.rows("SELECT id, trip FROM vehicle ORDER BY id")
+    }
+
+    /// The sources are declared apart, or as one of two requests.
+    @Test(arguments: [false, true]) func aRowThatComesLaterIsFound(isOneSource: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let vehicles = Self.vehicles("references = \"trip(id)\", missing = \"null\"")
+            let sources =
+                isOneSource
+                ? (Self.trips + vehicles).replacing("sources.vehicles", with: "sources.trips")
+                : Self.trips + vehicles
+            func sync() async throws {
+                for report in try await fixture.sync(sources) { #expect(report.outcome.isGood, "\(report)") }
+            }
+            serve(fixture, trips: "<trip id='1'/>", etag: "1")
+            fixture.server.document(
+                "/vehicles", "<vehicles><vehicle id='a' trip='1'/><vehicle id='b' trip='2'/></vehicles>", etag: "\"v\"")
+            try await sync()
+            #expect(try trips(fixture) == ["a|1", "b|"])
+            serve(fixture, trips: "<trip id='1'/><trip id='2'/>", etag: "2")
+            try await sync()
+            if !isOneSource { try await sync() }
+            #expect(try trips(fixture) == ["a|1", "b|2"])
+            // What needs no look-up asks no more than before.
+            serve(fixture, trips: "<trip id='1' name='x'/><trip id='2'/>", etag: "3")
+            try await sync()
+            let count = fixture.server.requests("/vehicles").count
+            try await sync()
+            #expect(fixture.server.requests("/vehicles").count == count + 1)
+            #expect(fixture.server.requests("/vehicles").last?.headers["if-none-match"] == "\"v\"")
+        }
+    }
+
+    /// The value by which a row is found goes to another one.
+    @Test func aValueOfAnotherRowIsFound() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.trips + Self.vehicles("references = \"trip(name)\"")
+            serve(fixture, trips: "<trip id='1' name='x'/><trip id='2' name='y'/>", etag: "1")
+            fixture.server.document("/vehicles", "<vehicles><vehicle id='a' trip='x'/></vehicles>", etag: "\"v\"")
+            for _ in 1...2 { try await fixture.sync(sources) }
+            #expect(try trips(fixture) == ["a|1"])
+            serve(fixture, trips: "<trip id='1' name='y'/><trip id='2' name='x'/>", etag: "2")
+            for _ in 1...2 { try await fixture.sync(sources) }
+            #expect(try trips(fixture) == ["a|2"])
+        }
+    }
+}
