@@ -58,7 +58,10 @@ struct ExportField {
         case .int64(let number):
             return Array((column.type == .boolean ? (number == 0 ? "false" : "true") : String(number)).utf8)
         case .double(let number): return format(text(number))
-        case .string(let text): return format(text)
+        case .string(let text):
+            // As rows of PostgreSQL have it.
+            guard column.type == .boolean, text == "0" || text == "1" else { return format(text) }
+            return Array((text == "1" ? "true" : "false").utf8)
         case .blob(let data):
             if column.format == "hex" {
                 return data.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
@@ -81,6 +84,7 @@ struct ExportField {
             case (.text(let text), .string(let stored)): text == stored
             case (.integer(let number), .int64(let stored)): Int64(number) == stored
             case (.boolean(let flag), .int64(let stored)): (flag ? 1 : 0) == stored
+            case (.boolean(let flag), .string(let stored)): (flag ? "1" : "0") == stored
             case (.real(let number), .double(let stored)): number == stored
             default: false
             }

@@ -190,12 +190,14 @@ struct FilePart: BodySource {
     let range: Range<UInt64>
     /// The file's name in messages.
     let name: String
+    /// The file's status before it is read. A file that then has another time has changed, unless it has only grown.
+    var status: stat?
 
     var size: Int? { range.count }
 
     /// Passes the bytes to `consume`, in pieces.
     ///
-    /// - Throws: ``FetchError`` if the file became shorter; the errors of reading, `check` and `consume`.
+    /// - Throws: ``FetchError`` if the file changed; the errors of reading, `check` and `consume`.
     func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         try handle.seek(toOffset: range.lowerBound)
         var left = range.count
@@ -204,11 +206,15 @@ struct FilePart: BodySource {
             left -= piece.count
             try piece.withUnsafeBytes(consume)
         }
-        guard left == 0 else {
-            throw FetchError(
-                .truncated,
-                "\(name): the file became \(left) bytes shorter while it was read; write a new file and rename it over "
-                    + "the old one")
-        }
+        guard left == 0 else { throw change("became \(left) bytes shorter") }
+        guard let status else { return }
+        var now = stat()
+        guard fstat(handle.fileDescriptor, &now) == 0, now.st_size > status.st_size || now.isUnchanged(since: status)
+        else { throw change("changed") }
+    }
+
+    private func change(_ what: String) -> FetchError {
+        FetchError(
+            .truncated, "\(name): the file \(what) while it was read; write a new file and rename it over the old one")
     }
 }

@@ -47,7 +47,8 @@ package struct FileFetcher: Fetcher {
                     try await BlockingWork.run { _ in try Self.finish(action, address.path, file) }
                 }
             }
-            let part = FilePart(handle: file.handle, range: 0..<UInt64(status.st_size), name: response.requestedURL)
+            let part = FilePart(
+                handle: file.handle, range: 0..<UInt64(status.st_size), name: response.requestedURL, status: status)
             return .source(response, part, files)
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
@@ -115,6 +116,12 @@ extension stat {
         #else
             st_mtim
         #endif
+    }
+
+    /// Returns true for the status of a file with an equal size and time of the last change.
+    func isUnchanged(since other: stat) -> Bool {
+        let (time, former) = (modification, other.modification)
+        return st_size == other.st_size && time.tv_sec == former.tv_sec && time.tv_nsec == former.tv_nsec
     }
 
     /// The file's number, and the time of the last change of its name or contents, which no program can set.

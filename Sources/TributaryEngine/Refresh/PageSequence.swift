@@ -49,7 +49,7 @@ struct PageSequence {
             if records == 0 { return nil }
             following = paging.counted(page + 1, request)
         case .path(_, let written):
-            guard let found, !found.isEmpty else { return nil }
+            guard let found = Self.place(found) else { return nil }
             following = try self.request(request, at: found, from: response.url, "'\(written)'")
         case .link:
             guard let target = LinkHeader.next(in: response) else {
@@ -61,7 +61,7 @@ struct PageSequence {
             }
             following = try self.request(request, at: target, from: response.url, "the Link header with rel=\"next\"")
         case .token(_, let written, let parameter):
-            guard let found, !found.isEmpty else { return nil }
+            guard let found = Self.place(found) else { return nil }
             try noteFirst(found, "'\(written)' of page \(page) is a token that an earlier page had", request)
             do {
                 following = try parameter.sending(found, in: request)
@@ -76,6 +76,13 @@ struct PageSequence {
         }
         page += 1
         return following
+    }
+
+    /// Returns the address or token that a page has for the next one, without the white space around it; nil without one,
+    /// and for JSON's `false`.
+    private static func place(_ found: String?) -> String? {
+        let found = found?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+        return found.isEmpty || found == "false" ? nil : found
     }
 
     /// - Parameter problem: the beginning of the error.
