@@ -6,7 +6,7 @@ import XMLStream
 /// A key is in every record and differs from record to record, which a ``RecordCounter`` verifies. Of several candidates,
 /// the better name wins (`id` before `artnr`, `ean` and `url`, see ``KeyName``), then attributes before elements, then the
 /// shorter value. Texts with spaces come last. Only the record's own attributes and children are considered: an id further
-/// down belongs to another record.
+/// down belongs to another record, unless the element that has it is named as the record.
 ///
 /// Values with other names count only where uniqueness is unlikely to be an accident: attributes of at least five records,
 /// or children of at least fifty, if they are short texts. For records in records, each enclosing record must have that
@@ -95,7 +95,10 @@ struct KeyChoice {
         case .date, .datetime: return depth == 1 ? KeyName.times.firstIndex(of: name).map { Self.time + $0 } : nil
         case .text, .integer: break
         }
-        guard depth <= 1 else { return ["identifier", "guid", "uuid"].contains(name) ? Self.deep : nil }
+        guard depth <= 1 else {
+            let isDeep = ["identifier", "guid", "uuid"].contains(name) || depth == 2 && isOfWrapped(name, value)
+            return isDeep ? Self.deep : nil
+        }
         if let rank = nameRank(name, of: value) {
             // In a single record every value is unique, so only names that are made for identifiers count.
             return record.count > 1 || rank <= Self.identifier ? rank : nil
@@ -103,6 +106,12 @@ struct KeyChoice {
         let isShort = value.type == .text && value.profile.maximumLength <= 64
         return isShort && !KeyName.isOfAmountOrTime(value.names) && records >= (value.attribute == nil ? 50 : 5)
             ? Self.unnamed : nil
+    }
+
+    /// True for the id of an element that the record wraps: `vehicle/id` of `vehicles`.
+    private func isOfWrapped(_ name: String, _ value: RecordValue) -> Bool {
+        let wrapped = value.attribute == nil ? value.steps.dropLast().last : value.steps.last
+        return name == "id" && wrapped.map { isStem(SQLName.plain($0.name.local)[...]) } ?? false
     }
 
     private func nameRank(_ name: String, of value: RecordValue) -> Int? {

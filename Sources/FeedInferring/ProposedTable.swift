@@ -138,6 +138,7 @@ final class ProposedTable {
                 keyReason =
                     parent.map { "no key: \($0.name) has none, and no two records of one \($0.name) are equal" }
                     ?? "no key: \(lackOfKey), but no two of the \(number) are equal"
+                keyReason += "; an upsert adds a changed record beside the former row"
             }
         } else {
             addPosition(&names)

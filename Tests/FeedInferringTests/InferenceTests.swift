@@ -397,6 +397,10 @@ import XMLStream
         #expect(try key("<e id='1' t='a'/>", "<e t='b'/>") == [], "not in every record")
         #expect(try key("<e id='1.5'/>", "<e id='2.5'/>") == [], "an amount")
         #expect(try key("<e><c id='1'/><t>a</t></e>", "<e><c id='2'/><t>b</t></e>") == [], "something else's id")
+        func vehicle(_ id: Int) -> String {
+            "<vehicles><vehicle><id>V\(id)</id></vehicle><pos><lat>5\(id)</lat></pos></vehicles>"
+        }
+        #expect(try key(vehicle(1), vehicle(2), vehicle(3)) == ["vehicle_id"], "the record wraps what has the id")
     }
 
     @Test func keysWithoutNamesNeedMoreRecords() throws {
