@@ -61,9 +61,16 @@ protocol BlockingListing: ListedSource, BodySource {
     func read(
         _ file: File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws
+
+    /// Called after the last file.
+    ///
+    /// - Throws: ``FetchError`` if a file has changed since it was listed; the errors of `check`.
+    func end(_ check: () throws -> Void) throws
 }
 
 extension BlockingListing {
+    func end(_ check: () throws -> Void) throws {}
+
     func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         for file in files {
             try check()
@@ -71,6 +78,7 @@ extension BlockingListing {
             try read(file, check, consume)
             try TarWriter.end(size: file.size, consume)
         }
+        try end(check)
         try TarWriter.finish(consume)
     }
 }

@@ -135,7 +135,8 @@ package struct RemoteFetcher: Fetcher {
         let current = validators(of: listing.files.map(\.modified)) { listing.files.digest }
         return .source(
             request.answer(at: place, current, known, headers: current.header, now()),
-            RemoteFolder(connection: connection, request: request, address: address, files: listing.files),
+            RemoteFolder(
+                connection: connection, request: request, address: address, pattern: pattern, files: listing.files),
             files(listing.files, request, address, connection))
     }
 
@@ -221,6 +222,7 @@ struct RemoteFolder: BlockingListing {
     let connection: CurlConnection
     let request: PreparedRequest
     let address: RemoteAddress
+    let pattern: MemberPattern
     var files: [RemoteListing.File]
 
     func read(
@@ -241,6 +243,23 @@ struct RemoteFolder: BlockingListing {
             throw FetchError(remote: error, to: request, at: address).on(place)
         }
         guard left == 0 else { throw change(place) }
+    }
+
+    /// Lists the folder again: a file may change while it is read, and keep its size.
+    func end(_ check: () throws -> Void) throws {
+        let now: RemoteListing
+        do {
+            now = try RemoteListing(connection, address, pattern: pattern, oldest: nil, check: check)
+        } catch let error as CurlFailure {
+            throw FetchError(remote: error, to: request, at: address)
+        }
+        let present = Dictionary(now.files.map { ($0.path, $0) }) { first, _ in first }
+        // A file may be removed once it has been read.
+        for file in files {
+            if let other = present[file.path], other != file {
+                throw change("'\(MemberPattern.name(of: file.path))' in the folder")
+            }
+        }
     }
 
     private func change(_ place: String) -> FetchError {
