@@ -116,6 +116,27 @@ import Testing
         }
     }
 
+    /// A file that changes while the folder is read may keep its size.
+    @Test(.enabled(if: FileServer.hasProFTPD))
+    func aChangedFileOfAFolderIsNoticed() async throws {
+        try await RemoteFixture.with(.ftp) { fixture in
+            for name in ["a", "b"] {
+                try fixture.write(RemoteFixture.document(name == "a" ? 1 : 2, "A"), to: "in/\(name).xml")
+            }
+            let change: @Sendable ([UInt8]) -> [UInt8] = { bytes in
+                if String(decoding: bytes, as: UTF8.self).contains("RETR") {
+                    try? fixture.write(RemoteFixture.document(1, "B"), to: "in/a.xml", minutes: 30)
+                }
+                return bytes
+            }
+            try await Relay.with(to: fixture.server.port, [.edit(change)]) { relay in
+                let error = try await fixture.sync(try fixture.sources("in/*.xml", port: relay.port)).error ?? ""
+                #expect(error.contains("'a.xml' in the folder changed while the folder was read"), "\(error)")
+            }
+            try await fixture.expectRows(["1|B|a.xml", "2|A|b.xml"], try fixture.sources("in/*.xml"))
+        }
+    }
+
     /// A name that stands for a public address while it is looked at, and for this machine when it is connected.
     @Test(.enabled(if: FileServer.hasOpenSSH))
     func whatAResponseNamesLeadsToNoPrivateAddress() async throws {
