@@ -129,7 +129,7 @@ import Testing
                 }
                 return bytes
             }
-            try await Relay.with(to: fixture.server.port, [.edit(change)]) { relay in
+            try await Relay.with(to: fixture.server.port, [.edit(change), .edit(change)]) { relay in
                 let error = try await fixture.sync(try fixture.sources("in/*.xml", port: relay.port)).error ?? ""
                 #expect(error.contains("'a.xml' in the folder changed while the folder was read"), "\(error)")
             }

@@ -189,7 +189,7 @@ extension Refresh {
                 in: exchange.response, of: request, index, nextPage, captures.values[request.captures.count])
         }
         for (position, capture) in request.captures.enumerated() {
-            guard let value = captures.values[position] else { continue }
+            guard let value = captures.values[position], !value.isEmpty else { continue }
             run.captured[capture.name] = value
             captureBases[capture.name] = exchange.response.url
             provenances[capture.name] = exchange.provenance(
