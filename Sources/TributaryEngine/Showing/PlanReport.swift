@@ -111,8 +111,9 @@ extension PlanReport {
         case .integer(let number): String(number)
         case .real(let number): String(number)
         case .text(let text):
-            "\"" + (start > 0 ? "…" : "") + text.dropFirst(start).prefix(80) + (text.count > start + 80 ? "…" : "")
-                + "\""
+            "\"" + (start > 0 ? "…" : "")
+                + text.dropFirst(start).prefix(80).replacing("\"", with: "\\\"")
+                + (text.count > start + 80 ? "…" : "") + "\""
         case .blob(let data): Figures.count(data.count, "byte")
         }
     }
