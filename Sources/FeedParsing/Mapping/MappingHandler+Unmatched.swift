@@ -119,6 +119,18 @@ extension MappingHandler {
         return shape
     }
 
+    /// The first paths of the document's elements, and those of them that hold no element.
+    package var paths: (all: Set<String>, ends: Set<String>) {
+        var (all, ends): (Set<String>, Set<String>) = ([], [])
+        forEachPath(upTo: RequestShape.longestPath) { node, path in
+            guard all.count < RequestShape.mostPaths else { return false }
+            all.insert(path)
+            if node.children.isEmpty { ends.insert(path) }
+            return true
+        }
+        return (all, ends)
+    }
+
     func noteAttributes(of node: PathNode, _ stream: XMLStreamParser) {
         stream.attributesOfElement.forEach { _, name, _ in
             let isTaken = (node.atStart + (node.attributeCaptures?.captures ?? [])).contains { capture in

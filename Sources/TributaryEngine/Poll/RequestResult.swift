@@ -43,26 +43,27 @@ struct DocumentNotes: Sendable {
 /// The elements of several responses to one request: pages, or items of `for_each`. One without a record may be empty, or
 /// an error that came with the status 200.
 struct ResponseElements: Sendable {
-    /// The most responses without a record that are remembered.
-    private static let most = 100
+    /// The most responses without a record that are remembered, and the most paths of the others.
+    private static let (most, mostPaths) = (100, 10_000)
 
     /// The paths of the responses with records.
     private var usual: Set<String> = []
-    private var withoutRecord: [(address: String, paths: Set<String>)] = []
+    private var withoutRecord: [(address: String, ends: Set<String>)] = []
 
-    mutating func note(_ shape: DocumentShape, hasRecords: Bool, address: String) {
-        let paths = shape.mapped.union(shape.unmapped)
-        guard !hasRecords else { return usual.formUnion(paths) }
-        // Every document of JSON has the same root.
-        let inner = paths.filter { $0.dropFirst().contains("/") }
-        guard withoutRecord.count < Self.most, !paths.isEmpty else { return }
-        withoutRecord.append((address, inner.isEmpty ? paths : inner))
+    /// - Parameter paths: those of a response's elements, and those of them that hold no element. The outer ones are often
+    ///   the same in all responses, as the root of JSON is.
+    mutating func note(_ paths: (all: Set<String>, ends: Set<String>), hasRecords: Bool, address: String) {
+        if hasRecords {
+            if usual.count < Self.mostPaths { usual.formUnion(paths.all) }
+        } else if withoutRecord.count < Self.most, !paths.ends.isEmpty {
+            withoutRecord.append((address, paths.ends))
+        }
     }
 
-    /// Returns the error for a response that has no record, and no element that one with records has; nil without one.
+    /// The error for a response that has no record, and no element that one with records has; nil without one.
     var other: StackError? {
-        guard !usual.isEmpty, let found = withoutRecord.first(where: { $0.paths.isDisjoint(with: usual) }),
-            let path = found.paths.min()
+        guard !usual.isEmpty, let found = withoutRecord.first(where: { $0.ends.isDisjoint(with: usual) }),
+            let path = found.ends.min()
         else { return nil }
         return StackError(
             "\(found.address): the response has no record, and no element of the responses that have records; it has "
