@@ -19,6 +19,8 @@ import Testing
             small = try SmallCommit(stack, commit, fixture.store)
             connection = try fixture.database.connect()
             written = try small.write(connection)
+            // On a busy machine, it stays open for longer than a commit may be silent.
+            try connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         }
 
         func end() throws { try small.end(written, connection) }
