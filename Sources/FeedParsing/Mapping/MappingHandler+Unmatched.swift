@@ -120,7 +120,7 @@ extension MappingHandler {
     }
 
     /// The first paths of the document's elements, and those of them that hold no element.
-    package var paths: (all: Set<String>, ends: Set<String>) {
+    package var elementPaths: (all: Set<String>, ends: Set<String>) {
         var (all, ends): (Set<String>, Set<String>) = ([], [])
         forEachPath(upTo: RequestShape.longestPath) { node, path in
             guard all.count < RequestShape.mostPaths else { return false }
