@@ -13,7 +13,8 @@ final class ExportTable {
     /// Pairs of columns whose values are equal in a row and in the row of another table around it: this table's column, and
     /// the outer one's.
     var join: Join = []
-    /// The same for a row of this table within another one of this table; empty if its records are not within one another.
+    /// Pairs of columns that join a row to the row of the same table around it; empty if the table's records are not nested
+    /// in one another.
     var selfJoin: Join = []
     var isRecursive: Bool { !selfJoin.isEmpty }
 

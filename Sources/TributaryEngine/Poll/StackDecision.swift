@@ -32,8 +32,8 @@ enum StackDecision {
         }
     }
 
-    /// Returns a request to repeat without validators, if any. It answered 304, but looks up rows of a table that another
-    /// request of the stack has received anew.
+    /// Returns a request to repeat without validators, if any. It answered 304, but looks up rows of a table for which
+    /// another request of the stack has received a changed document.
     static func lookupToRepeat(
         _ requests: [RequestDeclaration], _ results: [RequestResult], of source: String,
         _ lookups: [String: [RowLookup]]
