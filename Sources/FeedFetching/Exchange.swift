@@ -182,7 +182,7 @@ package struct Exchange: Sendable {
     }
 }
 
-/// The bytes between two offsets of a file. Bytes that are appended to the file meanwhile are not read.
+/// The bytes between two offsets of a file.
 struct FilePart: BodySource {
     private static let pieceSize = 256 << 10
 
@@ -190,7 +190,8 @@ struct FilePart: BodySource {
     let range: Range<UInt64>
     /// The file's name in messages.
     let name: String
-    /// The file's status before it is read. A file that then has another time has changed, unless it has only grown.
+    /// The file's status before it is read. With it, a file that then has another size or time ends the reading with an error;
+    /// without it, bytes may be appended meanwhile, and are not read.
     var status: stat?
 
     var size: Int? { range.count }
@@ -209,8 +210,7 @@ struct FilePart: BodySource {
         guard left == 0 else { throw change("became \(left) bytes shorter") }
         guard let status else { return }
         var now = stat()
-        guard fstat(handle.fileDescriptor, &now) == 0, now.st_size > status.st_size || now.isUnchanged(since: status)
-        else { throw change("changed") }
+        guard fstat(handle.fileDescriptor, &now) == 0, now.isUnchanged(since: status) else { throw change("changed") }
     }
 
     private func change(_ what: String) -> FetchError {

@@ -155,6 +155,9 @@ final class Internet: @unchecked Sendable {
             fail(Finding(.limits, "\(host) gets \(count) requests at once, and allows \(rules.perHost)"))
         }
         unrecorded[process]?.remove(host)
+        // Its next request after a pause may have been decided before.
+        let wasUnderWay = unasked[process]?.remove(host) != nil
+        guard !wasUnderWay else { return }
         let known = clocksAgree ? asking.filter { unrecorded[$0]?.contains(host) != true } : [process]
         // What another process knows of a host is in the store, in milliseconds.
         if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(),
@@ -163,7 +166,7 @@ final class Internet: @unchecked Sendable {
             let wait = "\(loop.now - last) after the last time, and allows once in \(pace)"
             fail(Finding(.limits, "\(host) is asked by p\(process) \(wait)"))
         }
-        if unasked[process]?.remove(host) == nil { traffic[host]?.last[process] = loop.now }
+        traffic[host]?.last[process] = loop.now
     }
 
     private func daemons(at host: String) -> [EventLoop.Process] {

@@ -89,18 +89,16 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     private static func lookups(of sources: [SourceDeclaration]) -> [String: [RowLookup]] {
         var lookups: [String: [RowLookup]] = [:]
-        var keys: [String: [String]]?
+        lazy var keys = Self.keys(of: sources)
         for source in sources {
             for request in source.requests {
                 guard case .mapping(let mapping) = request.content else { continue }
                 for reference in mapping.tables.flatMap(\.columns).compactMap(\.reference) {
                     let table = reference.table.lowercased()
-                    let known = keys ?? Self.keys(of: sources)
-                    keys = known
                     let lookup = RowLookup(
                         request: RequestID(source: source.name, key: request.key),
                         isOptional: reference.missing == .null,
-                        isByValue: known[table] != [reference.column.lowercased()])
+                        isByValue: keys[table] != [reference.column.lowercased()])
                     if lookup.isOptional || lookup.isByValue { lookups[table, default: []].append(lookup) }
                 }
             }

@@ -43,25 +43,32 @@ struct DocumentNotes: Sendable {
 /// The elements of several responses to one request: pages, or items of `for_each`. One without a record may be empty, or
 /// an error that came with the status 200.
 struct ResponseElements: Sendable {
-    /// The most responses without a record that are remembered, and the most paths of the others.
-    private static let (most, mostPaths) = (100, 10_000)
+    /// The most responses of each kind that are looked at: so many show what is usual.
+    private static let most = 100
 
     /// The paths of the responses with records.
     private var usual: Set<String> = []
+    private var withRecords = 0
     private var withoutRecord: [(address: String, ends: Set<String>)] = []
 
     /// - Parameter paths: those of a response's elements, and those of them that hold no element. The outer ones are often
     ///   the same in all responses, as the root of JSON is.
-    mutating func note(_ paths: (all: Set<String>, ends: Set<String>), hasRecords: Bool, address: String) {
+    mutating func note(
+        _ paths: @autoclosure () -> (all: Set<String>, ends: Set<String>), hasRecords: Bool,
+        address: @autoclosure () -> String
+    ) {
+        guard (hasRecords ? withRecords : withoutRecord.count) < Self.most else { return }
+        let paths = paths()
         if hasRecords {
-            if usual.count < Self.mostPaths { usual.formUnion(paths.all) }
-        } else if withoutRecord.count < Self.most, !paths.ends.isEmpty {
-            withoutRecord.append((address, paths.ends))
+            withRecords += 1
+            usual.formUnion(paths.all)
+        } else if !paths.ends.isEmpty {
+            withoutRecord.append((address(), paths.ends))
         }
     }
 
     /// The error for a response that has no record, and no element that one with records has; nil without one.
-    var other: StackError? {
+    var mismatch: StackError? {
         guard !usual.isEmpty, let found = withoutRecord.first(where: { $0.ends.isDisjoint(with: usual) }),
             let path = found.ends.min()
         else { return nil }

@@ -129,8 +129,12 @@ struct RunEnvironment: Sendable {
     }
 
     /// Returns a header's value that may be stored: one without a secret, or a date, which is none.
-    func storable(_ value: String?) -> String? {
-        value.flatMap { !holdsSecret($0) || HTTPDate.parse($0) != nil ? $0 : nil }
+    ///
+    /// - Parameter others: finds further secrets.
+    func storable(_ value: String?, without others: Redactor? = nil) -> String? {
+        value.flatMap {
+            (!holdsSecret($0) && others?.finds(in: $0) != true) || HTTPDate.parse($0) != nil ? $0 : nil
+        }
     }
 
     /// Returns true if a server's text contains a secret, and must not be stored.

@@ -37,10 +37,14 @@ extension RunState {
     /// Captured addresses are not secret.
     func shown(_ error: any Error) -> String {
         let text = requests(of: error) + ErrorText.words(error)
-        guard !captured.isEmpty else { return environment.shown(text) }
+        return environment.shown(captureRedactor?.redact(text) ?? text)
+    }
+
+    /// Removes the captured values; nil without any. An address among them is no secret.
+    var captureRedactor: Redactor? {
+        guard !captured.isEmpty else { return nil }
         let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
-        let secrets = captured.filter { !addresses.contains(.capture($0.key)) }.values
-        return environment.shown(Redactor(secrets: secrets).redact(text))
+        return Redactor(secrets: captured.filter { !addresses.contains(.capture($0.key)) }.values)
     }
 
     /// The most requests that an error names.
@@ -230,7 +234,8 @@ extension RunState {
     mutating func noteDrift() throws {
         drift = []
         for index in results.indices where results[index].report.outcome == .parsed {
-            guard var document = results[index].documents.shape else { continue }
+            // A name may be a secret that the server sends back.
+            guard var document = results[index].documents.shape?.mappingPaths(environment.redacted) else { continue }
             let pages = results[index].documents.pages?.count
             let former = known[source.requests[index].key]
             guard former?.fingerprint == results[index].state?.fingerprint,

@@ -277,8 +277,7 @@ extension Refresh {
     private func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
         if notesUnused { unmatched.note(handler, of: request) }
         if run.results[index].documents.shape == nil { run.results[index].documents.shape = DocumentShape() }
-        // A name may be a secret that the server sends back.
-        run.results[index].documents.shape?.formUnion(handler.shape.mappingPaths(environment.redacted))
+        run.results[index].documents.shape?.formUnion(handler.shape)
     }
 
     private func makeSpool(_ exchange: Exchange, _ request: RequestDeclaration) throws -> BodySpool {

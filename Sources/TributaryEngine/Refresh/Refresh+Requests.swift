@@ -224,9 +224,9 @@ extension Refresh {
         var state = newState(index, conditions.fingerprint, body)
         state.validators = exchange.response.validators
         // A captured token may come back in them.
-        for value in run.captured.values where value.utf8.count >= 8 {
-            if state.validators.etag?.contains(value) == true { state.validators.etag = nil }
-            if state.validators.lastModified?.contains(value) == true { state.validators.lastModified = nil }
+        if let captures = run.captureRedactor {
+            state.validators.etag = environment.storable(state.validators.etag, without: captures)
+            state.validators.lastModified = environment.storable(state.validators.lastModified, without: captures)
         }
         if run.results[index].documents.areSome {
             state.shape = conditions.stored?.shape
@@ -268,7 +268,7 @@ extension Refresh {
     func finish(_ index: Int, records: Int, _ leftOut: LeftOutItems = LeftOutItems(most: nil)) throws {
         let request = run.source.requests[index]
         try checkRejected(index, records: records)
-        if !request.allowsEmpty, let other = run.results[index].documents.responses.other { throw other }
+        if !request.allowsEmpty, let mismatch = run.results[index].documents.responses.mismatch { throw mismatch }
         if leftOut.count > 0 {
             run.results[index].leftOut = leftOut
         } else if records == 0, request.mirrors, !request.allowsEmpty {

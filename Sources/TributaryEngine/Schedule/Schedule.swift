@@ -80,10 +80,12 @@ struct Schedule {
         Set(states.values.filter { $0.attempts > 0 }.map(\.source))
     }
 
+    /// True if due sources wait only because many others have begun and have no answer yet.
+    private var isHeldUp: Bool { !ready.isEmpty && recent.count >= Self.mostRecent }
+
     /// The next time to check for due sources; nil without sources.
     var nextWake: Date? {
         mutating get {
-            let isHeldUp = !ready.isEmpty && recent.count >= Self.mostRecent
             let next = isHeldUp ? recent.longest.map { $0 + Self.secondsOfRecent } : nil
             return [queue.nextDue(), next, ready.nextSuspect].compactMap(\.self).min()
         }
@@ -199,9 +201,9 @@ struct Schedule {
     ///
     /// - Returns: true if a run may begin that could not begin before.
     mutating func answered(_ name: String) -> Bool {
-        let wasHeldUp = !ready.isEmpty && recent.count >= Self.mostRecent
+        let wasHeldUp = isHeldUp
         recent.remove(name)
-        return wasHeldUp && recent.count < Self.mostRecent
+        return wasHeldUp && !isHeldUp
     }
 
     /// - Parameters:
