@@ -9,11 +9,6 @@ extension Retention.Expiry {
             && part.table.scope == scope && part.table.supplies(column)
     }
 
-    /// Returns true if a known row gets the date of the staged one.
-    package func isUpdated(by staged: StagingTable) -> Bool {
-        (staged.sync == .upsert || staged.sync == .mirror) && !staged.insertOnly.contains(column.lowercased())
-    }
-
     /// The end as a point in time: `2026-11-21T08:30:00Z`.
     package var endTime: String { isOfDays ? endDay : Retention.text(of: end) }
 

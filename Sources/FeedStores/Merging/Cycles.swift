@@ -87,7 +87,7 @@ struct Cycles {
             adding: ["row \(dialect.integer)", "is_new \(dialect.boolean)"])
         let isWritten = staged.keyColumns.enumerated().map { "w.k\($0) = s.\($1.sqlIdentifier)" }
             .joinedConditions("AND")
-        let isUpdated = staged.updatesKnownRows && !staged.insertOnly.contains(column.name.lowercased())
+        let isUpdated = staged.updates(column.name)
         let differs = merge.dialect.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: false)
         let found = try merge.driver.execute(
             dialect.append(

@@ -92,6 +92,7 @@ struct Deletions {
         }
         if let window = mirrored.window { others.append(try missing.isInWindow(window, mirrored)) }
         others += try missing.isNotExpired(mirrored.scope) + missing.isNotStaged() + missing.isNotSkipped(mirrored)
+        others += missing.isNotPostponed()
         if let within { others.append(try References(merge: merge).isChildOfStagedParent(within, table)) }
         if !others.isEmpty { conditions.append(SQLText(others.joinedConditions("AND"))) }
         let rows = try merge.makeList("missing", of: table, .delete, isUnique: false)
@@ -129,7 +130,8 @@ struct Deletions {
                 "m.\(try table.needed($0.key).sql) = \(merge.dialect.literal($0.value))"
             }
             let conditions =
-                isLate ? scope : try scope + missing.isNotStaged() + missing.isNotSkipped(rows)
+                try scope + missing.isNotPostponed()
+                + (isLate ? [] : missing.isNotStaged() + missing.isNotSkipped(rows))
             let isChild =
                 "\(try merge.dialect.value(of: table.needed(within.column), "m", comparedWith: key)) = p.\(key.sql)"
             let children = try merge.makeList(merge.uniqueName("children"), of: table, .delete)
@@ -147,7 +149,7 @@ struct Deletions {
     }
 
     /// Deletes rows, or postpones the deletion until other rows have left them.
-    private func deleteWhenPossible(_ rows: RowList) throws -> MergeCounts {
+    func deleteWhenPossible(_ rows: RowList) throws -> MergeCounts {
         let postponed = PostponedDeletions(merge: merge)
         guard try postponed.mayBeLeft(rows.table) || postponed.hasChildren(of: rows.table) else {
             return try delete(rows)

@@ -47,4 +47,7 @@ package struct Difference {
 extension StagingTable {
     /// True if rows that the store has get the staged values.
     package var updatesKnownRows: Bool { sync == .upsert || sync == .mirror }
+
+    /// Returns true if a known row gets the value of the staged one.
+    func updates(_ column: String) -> Bool { updatesKnownRows && !insertOnly.contains(column.lowercased()) }
 }

@@ -23,7 +23,7 @@ package struct ScopeTracker {
         if try hasRows(supplied, "s", outside: staged.suppliedScope, of: table) { return true }
         // Rows whose values in these columns the stack does not change.
         let kept = staged.scope.sorted { $0.key < $1.key }.map { (column: $0.key, value: $0.value) }.filter {
-            !staged.updatesKnownRows || staged.insertOnly.contains($0.column.lowercased())
+            !staged.updates($0.column)
         }
         guard case .key = staged.identity else { return false }
         return try hasRows(merge.dialect.stagedAndStored(staged, table), "m", outside: kept, of: table)
