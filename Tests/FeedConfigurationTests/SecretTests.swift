@@ -223,6 +223,42 @@ import Testing
         }
     }
 
+    @Test func aCapturedTokenIsInNoValidator() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let token = "captured/token"
+            fixture.server.route("/login") { _ in StubServer.response(200, "<login><token>\(token)</token></login>") }
+            fixture.server.route("/a") { _ in
+                StubServer.response(
+                    200, EngineFixture.items(["1"]), ["ETag": "\"captured%2Ftoken\"", "Last-Modified": "x \(token)"])
+            }
+            let login = """
+                [[sources.s.requests]]
+                url = "URL/login"
+                capture = { token = "/login/token" }
+
+                """
+            let source = login + EngineFixture.request("/a", "headers = { X-Token = \"${capture:token}\" }")
+            let reports = try await fixture.sync(source)
+            #expect(reports.first?.outcome == .committed, "\(reports)")
+            #expect(try finds([token, "captured%2Ftoken"], fixture, reports) == [])
+        }
+    }
+
+    /// Services are logged with all that they hold.
+    @Test func theTokensOfThePageAreInNoDescription() throws {
+        let sources = """
+            [daemon]
+            listen = "127.0.0.1:0"
+            token = "token-of-the-page"
+            read_token = "other-token-of-it"
+            """
+        let configuration = try Self.read(sources, [:])
+        let web = try #require(configuration.web)
+        for text in ["\(web)", String(reflecting: web)] {
+            #expect(!text.contains("token-of-the-page") && !text.contains("other-token-of-it"), "\(text)")
+        }
+    }
+
     @Test func whatATokenServerSays() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let secret = "client secret"

@@ -354,6 +354,18 @@ import XMLStream
         }
     }
 
+    @Test(.onEachStore) func booleansAreWrittenAsTheyAreRead() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let source = Self.source(
+                Self.table("t", "item", #"["id"]"#, "id = \"@id\"\nisNew = { path = \"@new\", type = \"boolean\" }"))
+            fixture.server.document("/feed", "<r><item id='1' new='true'/><item id='2' new='0'/><item id='3'/></r>")
+            _ = try await fixture.sync(source, mode: .full)
+            let exported = try Self.export(fixture, source)
+            #expect(
+                exported.contains(#"<item id="1" new="true"/><item id="2" new="false"/><item id="3"/>"#), "\(exported)")
+        }
+    }
+
     @Test func anEmptyTableIsAnEmptyDocument() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let source = Self.source(Self.table("t", "item", #"["id"]"#, #"id = "@id""#))

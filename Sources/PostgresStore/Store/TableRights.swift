@@ -72,7 +72,8 @@ enum DatabaseRight: String {
         let sql = "SELECT has_database_privilege(current_database(), '\(rawValue)'), quote_ident(current_user)"
         let found = try connection.execute(sql)[0]
         guard try found.bool(0) == false else { return nil }
-        return "the role '\(found.string(1) ?? "")' has no right to \(rawValue) on the database: \(try grant(connection))"
+        let role = found.string(1) ?? ""
+        return "the role '\(role)' has no right to \(rawValue) on the database: \(try grant(connection))"
     }
 }
 
