@@ -136,6 +136,37 @@ import Testing
         }
     }
 
+    /// The key of the outer record has several columns, so that only its number tells which record is within it.
+    @Test(.onEachStore) func aDeletedRecordWithinADeletedOneReplacesNothing() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let source = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "p"
+                element = "p"
+                key = ["a", "b"]
+                deleted_when = "z = 'gone'"
+                columns = { a = "@a", b = "@b", z = { path = "@z", stored = false } }
+                [[sources.s.requests.tables]]
+                table = "c"
+                element = "p/c"
+                key = ["k"]
+                deleted_when = "z = 'gone'"
+                columns = { k = "@k", p = { parent = "p" }, z = { path = "@z", stored = false } }
+                """
+            let living = "<p a='1' b='x'><c k='1'/></p>"
+            let gone = "<p a='2' b='y' z='gone'><c k='1' z='gone'/></p>"
+            for document in [living + gone, gone + living] {
+                let report = try await sync(fixture, document, source)
+                #expect(report.error == nil, "\(report)")
+                #expect(try fixture.rows("SELECT k, a FROM c JOIN p ON p.id = c.p") == ["1|1"])
+            }
+            #expect(try await sync(fixture, "<p a='1' b='x'><c k='1' z='gone'/></p>", source).counts.deleted == 1)
+            #expect(try fixture.rows("SELECT count(*) FROM c") == ["0"])
+        }
+    }
+
     /// What is within a deleted record moves with what users have added to it: it is the same row.
     @Test(.onEachStore, arguments: ["mirror", "upsert"], [deleted, expired])
     func whatMovesOutOfItIsTheSameRow(sync mode: String, parent: Parent) async throws {

@@ -92,4 +92,48 @@ import Testing
             #expect(try trips(fixture) == ["a|2"])
         }
     }
+
+    /// A row without a key is found by all of its values, of which one is NULL.
+    @Test func aRowWithoutKeyWhoseReferenceFindsNothingHasChildren() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let source = """
+                [[sources.s.requests]]
+                url = "URL/firms"
+                [[sources.s.requests.tables]]
+                table = "firm"
+                element = "firm"
+                key = ["code"]
+                columns = { code = "@code" }
+                [[sources.s.requests]]
+                url = "URL/notes"
+                sync = "mirror"
+                [[sources.s.requests.tables]]
+                table = "memo"
+                element = "memo"
+                columns = { title = "@t", firm = { path = "@firm", references = "firm(code)", missing = "null" } }
+                [[sources.s.requests.tables]]
+                table = "part"
+                element = "memo/part"
+                key = ["n"]
+                columns = { n = "@n", memo = { parent = "memo" } }
+
+                """
+            let notes = "<memo t='a' firm='x'><part n='1'/></memo><memo t='b' firm='y'><part n='2'/></memo>"
+            fixture.server.document("/notes", "<r>\(notes)<memo t='c'><part n='3'/></memo></r>")
+            let found =
+                "SELECT n, title, coalesce(firm.code, '-') FROM part JOIN memo ON memo.id = part.memo "
+                + "LEFT JOIN firm ON firm.code = memo.firm ORDER BY n"
+            for (firms, expected) in [
+                ("<firm code='x'/>", ["1|a|x", "2|b|-", "3|c|-"]),
+                ("<firm code='x'/>", ["1|a|x", "2|b|-", "3|c|-"]),
+                ("<firm code='x'/><firm code='y'/>", ["1|a|x", "2|b|y", "3|c|-"]),
+            ] {
+                fixture.server.document("/firms", "<r>\(firms)</r>")
+                let report = try #require(try await fixture.sync(source, mode: .full).first)
+                #expect(report.error == nil, "\(report)")
+                #expect(try fixture.rows(found) == expected)
+            }
+            #expect(try fixture.rows("SELECT count(*) FROM memo") == ["3"])
+        }
+    }
 }

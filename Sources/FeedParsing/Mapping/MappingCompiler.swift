@@ -157,6 +157,12 @@ package struct MappingCompiler {
         var shape = RowShape(table: table.table, columns: [])
         var values: [RecordLayout.Value] = []
         var lookups: [RecordLayout.Value] = []
+        // The positions among them of what a deleted record keeps: the records around it, and what it is.
+        var kept: Set<Int> = []
+        func keep(_ value: RecordLayout.Value) {
+            kept.insert(lookups.count)
+            lookups.append(value)
+        }
         var created: [RecordLayout.Row] = []
         layout.expressions = try RecordExpressions(of: layout, context: context, pool: expressions) {
             try input($0, layout, types)
@@ -173,7 +179,7 @@ package struct MappingCompiler {
                 guard case .parent(let parent, let key) = layout.slots[slot].source else {
                     shape.references.append(
                         .init(column: column.name, table: parentTable, lookups: [], missing: .discard))
-                    lookups.append(.slot(slot, ValueConverter(.integer)))
+                    keep(.slot(slot, ValueConverter(.integer)))
                     continue
                 }
                 values.append(.slot(slot, try converter(for: parent.slots[key].column, in: parent.mapping.table)))
@@ -206,21 +212,19 @@ package struct MappingCompiler {
         shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
         for (slot, parent) in layout.around {
             shape.enclosing.append(parent.mapping.table)
-            lookups.append(.slot(slot, ValueConverter(.integer)))
+            keep(.slot(slot, ValueConverter(.integer)))
         }
         if layout.numbersRecords {
             shape.numbersRecords = true
-            lookups.append(.number)
+            keep(.number)
         }
         if table.deletedWhen != nil {
             shape.marksDeleted = true
-            lookups.append(.isDeleted)
+            keep(.isDeleted)
             let key = try table.key.isEmpty ? context.primaryKey(of: table.table) : table.key
             let names = Set(key.map { $0.lowercased() })
-            let leads = layout.around.count + (layout.numbersRecords ? 1 : 0) + 1
             layout.staysWhenDeleted =
-                shape.columns.map { names.contains($0.lowercased()) }
-                + lookups.indices.map { $0 >= lookups.count - leads }
+                shape.columns.map { names.contains($0.lowercased()) } + lookups.indices.map(kept.contains)
         }
         let window = request.window(of: table)
         // When parents are deleted, their children must be, too. With a window over the parents, they are already among

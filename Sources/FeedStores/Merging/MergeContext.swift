@@ -140,6 +140,8 @@ package final class MergeState {
     var written: [String: String] = [:]
     /// The columns by which the changelog names the rows of tables without staged rows.
     var changelogKeys: [TableID: [String]] = [:]
+    /// The staging tables all references of whose rows have been looked up: one that is NULL stays NULL.
+    var resolved: Set<String> = []
     private var lastNumber = 0
 
     func nextNumber() -> Int {

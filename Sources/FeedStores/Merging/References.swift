@@ -26,6 +26,7 @@ struct References {
             try lookUp(reference, of: part)
             if !parts.isCyclic(reference, of: part) { try checkMissing(reference, of: part) }
         }
+        merge.state.resolved.insert(table.name)
         if table.isIdentifiedByReference { try merge.driver.indexKey(of: part) }
     }
 
@@ -101,7 +102,8 @@ struct References {
             part.counts.hasDuplicates
             ? " JOIN \(merge.dialect.duplicates(of: table)) t ON t.row = s.\(StagingTable.row)" : ""
         // A record that is identified by its own reference is not in the store yet while that reference is unresolved.
-        let isResolved = table.identifyingReferences.flatMap { own in
+        let unresolved = merge.state.resolved.contains(table.name) ? [] : table.identifyingReferences
+        let isResolved = unresolved.flatMap { own in
             own.lookups.map {
                 "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
             }
