@@ -138,14 +138,13 @@ extension Database {
         guard try Int.fetchOne(count) ?? 0 < counts.rows else { return }
         if table.keeps == .discard {
             let several = """
-                SELECT \(key), count(*), min(\(StagingTable.row)), max(\(StagingTable.row)) FROM \(name) GROUP BY \(key)
-                HAVING count(*) > 1 LIMIT 1
+                SELECT \(key), count(*), min(\(StagingTable.row)) FROM \(name)
+                GROUP BY \(key), \(StagingTable.request(of: StagingTable.row)) HAVING count(*) > 1 LIMIT 1
                 """
             if let row = try Row.fetchOne(self, sql: several) {
                 let figures = identity.count
                 throw StoreError.duplicates(
-                    in: table, describe(row.prefix(figures)), count: row[figures],
-                    rows: row[figures + 1]...row[figures + 2])
+                    in: table, describe(row.prefix(figures)), count: row[figures], row: row[figures + 1])
             }
         }
         try onReplaced()

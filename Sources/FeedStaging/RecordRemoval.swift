@@ -97,7 +97,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         // A later record of another document goes on with what the earlier one had within it.
         let (function, document) =
             table.keeps == .first
-            ? ("min", "\(StagingTable.row) >> \(Staging.requestBits)")
+            ? ("min", StagingTable.request(of: StagingTable.row))
             : ("max", "\(StagingTable.record) >> \(StagedRecords.bits)")
         let replaced = """
             SELECT \(StagingTable.record) FROM (

@@ -42,11 +42,13 @@ package struct StagingTable: Sendable {
     package var marksDeleted = false
     /// Which of several rows with one key counts.
     package var keeps = RowShape.Duplicates.last
+    /// The position of a row's request, by the row's id.
+    package static func request(of row: String) -> String { "\(row) >> \(Staging.requestBits)" }
     /// Returns the row id of the row that counts among those with one key, as a window function: of the rows of the
     /// last request, the last, or with ``RowShape/Duplicates/first`` the first.
     package func kept(_ row: String, of key: String) -> String {
         keeps == .first
-            ? "first_value(\(row)) OVER (PARTITION BY \(key) ORDER BY \(row) >> \(Staging.requestBits) DESC, \(row))"
+            ? "first_value(\(row)) OVER (PARTITION BY \(key) ORDER BY \(Self.request(of: row)) DESC, \(row))"
             : "max(\(row)) OVER (PARTITION BY \(key))"
     }
     /// True if the rows exist only for others to refer to. Equal ones then do not count as replaced records.

@@ -28,20 +28,20 @@ extension StoreError {
             .limit, "the value of column '\(column)' is NaN, which SQL does not have; make it nil, or leave it out")
     }
 
-    /// Creates the error for several records with one key, where none may be.
+    /// Creates the error for several records of a request with one key, where none may be.
     ///
     /// - Parameters:
     ///   - key: the key, as errors show it.
     ///   - count: the number of the records.
-    ///   - rows: the first and the last of their row ids.
+    ///   - row: the row id of one of them.
     package static func duplicates(
-        in table: StagingTable, _ key: String, count: Int, rows: ClosedRange<Int64>
+        in table: StagingTable, _ key: String, count: Int, row: Int64
     ) -> StoreError {
         var error = StoreError(
             .constraint,
             "table '\(table.table.name)': several records of the feed have the key \(key), \(count) in all, and "
                 + "duplicates = \"discard\" allows one; correct 'key', or keep the \"first\" or \"last\" of them")
-        error.requests = Set([rows.lowerBound, rows.upperBound].map { Int($0 >> Staging.requestBits) }).sorted()
+        error.requests = [Int(row >> Staging.requestBits)]
         return error
     }
 }

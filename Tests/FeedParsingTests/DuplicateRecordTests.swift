@@ -67,6 +67,33 @@ import Testing
         }
     }
 
+    /// Records of different requests are no duplicates: that of the last request counts.
+    @Test func eachRequestMayHaveTheRecord() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = ["a", "b"].map { path in
+                """
+                [[sources.s.requests]]
+                url = "URL/\(path)"
+                [[sources.s.requests.tables]]
+                table = "o"
+                element = "o"
+                key = ["o"]
+                duplicates = "discard"
+                columns = { o = "@id", name = "@name" }
+
+                """
+            }.joined()
+            fixture.server.document("/a", "<f><o id='1' name='A'/><o id='2' name='B'/></f>")
+            fixture.server.document("/b", "<f><o id='1' name='C'/></f>")
+            let report = try #require(try await fixture.sync(sources).first)
+            #expect(report.error == nil, "\(report)")
+            #expect(try fixture.rows("SELECT o, name FROM o ORDER BY o") == ["1|C", "2|B"])
+            fixture.server.document("/b", "<f><o id='1' name='C'/><o id='1' name='D'/></f>")
+            let refused = try #require(try await fixture.sync(sources).first)
+            #expect(refused.error?.hasPrefix("request '2': table 'o': several records") == true, "\(refused)")
+        }
+    }
+
     /// Pages are documents of one request: what a later one has within a record that came first is skipped.
     @Test(arguments: ["mirror", "upsert", "insert"], [true, false])
     func theFirstOfSeveralPagesCounts(sync: String, givenKeys: Bool) async throws {

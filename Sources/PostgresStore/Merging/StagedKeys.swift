@@ -36,15 +36,14 @@ extension PostgresMergeDriver {
         if table.keeps == .discard {
             let several = try connection.execute(
                 """
-                SELECT \(key), count(*), min(\(row)), max(\(row)) FROM \(table.staged) s GROUP BY \(key)
-                HAVING count(*) > 1 LIMIT 1
+                SELECT \(key), count(*), min(\(row)) FROM \(table.staged) s
+                GROUP BY \(key), \(StagingTable.request(of: row)) HAVING count(*) > 1 LIMIT 1
                 """)
             if let found = several.first {
                 let values = identity.enumerated().map { "\($1.name) = \(found.string($0) ?? "NULL")" }
-                let (count, first, last) = (identity.count, identity.count + 1, identity.count + 2)
                 throw StoreError.duplicates(
-                    in: table, "(\(values.joined(separator: ", ")))", count: Int(try found.int64(count) ?? 0),
-                    rows: (try found.int64(first) ?? 0)...(try found.int64(last) ?? 0))
+                    in: table, "(\(values.joined(separator: ", ")))", count: Int(try found.int64(identity.count) ?? 0),
+                    row: try found.int64(identity.count + 1) ?? 0)
             }
         }
         if table.numbersRecords {
