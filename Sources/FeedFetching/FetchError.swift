@@ -50,14 +50,15 @@ extension FetchError {
             timeout: request.timeout, clock: clock)
     }
 
-    init(client error: any Error, request: PreparedRequest, clock: ExchangeClock?) {
+    /// - Parameter subject: what was asked; nil for the request's own server.
+    init(client error: any Error, request: PreparedRequest, subject: String? = nil, clock: ExchangeClock?) {
         self.init(
-            client: error, subject: "\(request.method) \(request.url)",
+            client: error, subject: subject ?? "\(request.method) \(request.url)",
             connectTimeout: request.transport.connectTimeout,
             timeout: request.timeout, proxy: request.transport.proxy, clock: clock)
     }
 
-    /// - Parameter subject: the method and the address, for the message.
+    /// - Parameter subject: what was asked, for the message: the method and the address, or a server.
     init(
         client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
         proxy: Transport.Proxy? = nil, clock: ExchangeClock? = nil

@@ -69,8 +69,11 @@ package final class HTTPFetcher: Fetcher {
                 } catch let error as AddressGuard.Refusal {
                     throw FetchError(client: error, request: request, clock: context.clock)
                 }
+                let isRedirected = message.origin != request.origin
                 let received = try await send(
                     HTTPClientRequest(message), to: message.url, message.origin, with: connections, for: request,
+                    subject: isRedirected
+                        ? "\(request.method) \(request.url), redirected to \(message.origin)" : nil,
                     context, provenance: provenance)
                 step = try exchange.receive(
                     status: Int(received.response.status.code),
@@ -132,24 +135,28 @@ package final class HTTPFetcher: Fetcher {
     {
         let origin = url.origin
         let connections = try self.connections(request)
+        let subject = tokenRequest.subject
         do {
             let response = try await send(
-                tokenRequest.message(), to: url, origin, with: connections, for: request, context, provenance: nil
+                tokenRequest.message(), to: url, origin, with: connections, for: request, subject: subject, context,
+                provenance: nil
             ).response
             return try await tokenRequest.token(from: response, at: origin, now: now())
         } catch let unusable as UnusableToken {
             throw tokenRequest.refreshToken == nil ? unusable.error : unusable
         } catch {
             if error is CancellationError { throw error }
-            throw FetchError(client: error, request: request, clock: context.clock)
+            throw FetchError(client: error, request: request, subject: subject, clock: context.clock)
         }
     }
 
-    /// - Parameter provenance: the provenance of the address; nil if it may be any.
+    /// - Parameters:
+    ///   - subject: the server, for messages; nil for that of the request.
+    ///   - provenance: the provenance of the address; nil if it may be any.
     /// - Returns: the response, and the address that sent it, or the URL's address if a proxy connects to it.
     private func send(
         _ message: HTTPClientRequest, to url: URL, _ origin: Origin, with connections: any Network,
-        for request: PreparedRequest, _ context: ExchangeContext, provenance: AddressProvenance?
+        for request: PreparedRequest, subject: String?, _ context: ExchangeContext, provenance: AddressProvenance?
     ) async throws -> Answer {
         let clock = context.clock
         let isProxied = request.transport.proxy != nil
@@ -179,7 +186,7 @@ package final class HTTPFetcher: Fetcher {
                 // Checked first, because the client throws its own error for a cancelled task.
                 try Task.checkCancellation()
                 guard resends.isAllowed(after: Resends.Failure(error), isSent: entry.isSent) else {
-                    throw FetchError(client: error, request: request, clock: clock)
+                    throw FetchError(client: error, request: request, subject: subject, clock: clock)
                 }
             }
         }

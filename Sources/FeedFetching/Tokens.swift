@@ -127,6 +127,9 @@ struct TokenRequest {
     private static let sizeLimit = 64 << 10
     private static let longestLife: TimeInterval = 365 * 86_400
 
+    /// The server, for messages.
+    var subject: String { "the token server \(client.tokenURL)" }
+
     private struct Answer: Decodable {
         var access_token: String?
         var token_type: String?
@@ -196,7 +199,6 @@ struct TokenRequest {
     }
 
     private func token(from response: HTTPClientResponse, now: Date) async throws -> TokenStore.Token {
-        let subject = "the token server \(client.tokenURL)"
         let body: ByteBuffer
         do {
             body = try await response.body.collect(upTo: Self.sizeLimit)
@@ -230,7 +232,6 @@ struct TokenRequest {
     private func token(
         from answer: Answer?, status: Int, next: String?, now: Date
     ) throws(FetchError) -> TokenStore.Token {
-        let subject = "the token server \(client.tokenURL)"
         guard status == 200 else {
             throw FetchError(
                 .status, "\(subject) answered \(HTTPReason.text(status)), where 200 was expected")

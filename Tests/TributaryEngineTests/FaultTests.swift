@@ -89,6 +89,23 @@ import TributaryStores
         }
     }
 
+    /// The error names the server that did not answer.
+    @Test func anotherServerThanThatOfTheRequest() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let gone = try StubServer()
+            gone.stop()
+            fixture.server.route("/moved") { _ in [StubServer.head(302, ["Location": "\(gone.url)/a?secret=x"])] }
+            let redirected = try await fixture.sync(EngineFixture.request("/moved")).first?.error
+            let start = "GET \(fixture.server.url)/moved, redirected to \(gone.url): connection refused"
+            #expect(redirected?.contains(start) == true, "\(redirected ?? "")")
+            let oauth2 =
+                "auth = { oauth2 = { token_url = \"\(gone.url)/token\", client_id = \"a\", client_secret = \"${S}\" } }"
+            let reports = try await fixture.sync(EngineFixture.request("/a", oauth2), environment: ["S": "secret"])
+            let expected = "the token server \(gone.url)/token: connection refused"
+            #expect(reports.first?.error?.contains(expected) == true, "\(reports)")
+        }
+    }
+
     @Test func aDocumentCutAtEveryByte() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let before = try await prepare(fixture)
