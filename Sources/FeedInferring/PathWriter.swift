@@ -59,6 +59,8 @@ final class PathWriter {
         if element.hasTwin { return qualified(element.name) }
         let bare = element.name.bare
         if isOfPage { return bare }
+        // No quotes are around nothing.
+        if bare.isEmpty { return ElementNaming.name(bare) }
         // In quotes, it is the name of one member, and not of all of which the same element is made.
         let isAmbiguous = element.parent?.ambiguous.contains(element.name.local) ?? false
         if !isAmbiguous, ElementNaming.name(bare) == bare { return bare }

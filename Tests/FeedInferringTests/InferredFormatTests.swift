@@ -108,6 +108,14 @@ import Testing
         }
     }
 
+    @Test func aMemberWithoutANameIsAPath() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let body = #"{"list":[{"id":1,"":"a"},{"id":2,"":"b"}]}"#
+            let toml = try await propose(Array(body.utf8), "application/json", fixture)
+            #expect(try await rows(toml, ["id", "_"], fixture) == ["1|a", "2|b"], "\(toml)")
+        }
+    }
+
     @Test func namesWithBothQuotesArePaths() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let body = "id,5\" O'Neil,it's,6\",a b\n1,p,q,r,s\n2,t,u,v,w\n"
