@@ -92,7 +92,6 @@ struct Deletions {
         }
         if let window = mirrored.window { others.append(try missing.isInWindow(window, mirrored)) }
         others += try missing.isNotExpired(mirrored.scope) + missing.isNotStaged() + missing.isNotSkipped(mirrored)
-        others += missing.isNotPostponed()
         if let within { others.append(try References(merge: merge).isChildOfStagedParent(within, table)) }
         if !others.isEmpty { conditions.append(SQLText(others.joinedConditions("AND"))) }
         let rows = try merge.makeList("missing", of: table, .delete, isUnique: false)
@@ -130,8 +129,7 @@ struct Deletions {
                 "m.\(try table.needed($0.key).sql) = \(merge.dialect.literal($0.value))"
             }
             let conditions =
-                try scope + missing.isNotPostponed()
-                + (isLate ? [] : missing.isNotStaged() + missing.isNotSkipped(rows))
+                isLate ? scope : try scope + missing.isNotStaged() + missing.isNotSkipped(rows)
             let isChild =
                 "\(try merge.dialect.value(of: table.needed(within.column), "m", comparedWith: key)) = p.\(key.sql)"
             let children = try merge.makeList(merge.uniqueName("children"), of: table, .delete)
@@ -149,7 +147,7 @@ struct Deletions {
     }
 
     /// Deletes rows, or postpones the deletion until other rows have left them.
-    func deleteWhenPossible(_ rows: RowList) throws -> MergeCounts {
+    private func deleteWhenPossible(_ rows: RowList) throws -> MergeCounts {
         let postponed = PostponedDeletions(merge: merge)
         guard try postponed.mayBeLeft(rows.table) || postponed.hasChildren(of: rows.table) else {
             return try delete(rows)

@@ -28,8 +28,11 @@ struct ExpiredRows {
                     + discardRecords(
                         within: discarded, of: part, expiry.descendants)
                 guard case .key = staged.identity, staged.updates(expiry.column) else { continue }
-                counts += try deleteBeforeMerge(
-                    expiry.descendants, table, from: discarded, where: [merge.dialect.matches(staged, "m", "s")])
+                counts += try delete(
+                    expiry.descendants, table,
+                    from:
+                        "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(merge.dialect.matches(staged, "m", "s"))"
+                )
             }
         }
     }
@@ -49,15 +52,14 @@ struct ExpiredRows {
                 conditions.append("m.\(try table.needed(entry.key).sql) = \(merge.dialect.literal(entry.value))")
             }
             if let mark { conditions.append("m.\(mark) IS NULL") }
-            guard let mark else {
-                counts += try deleteBeforeMerge(inner, table, from: discarded, where: conditions) {
-                    try addToLimits($0, part.table.scope)
-                }
-                return
+            let rows = "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(conditions.joined(separator: " AND "))"
+            guard let deleted = try list(table, from: rows) else { return }
+            if let mark {
+                try addToLimits(deleted, part.table.scope)
+                counts += try SoftDeletion(merge: merge).mark(deleted, mark)
+            } else {
+                counts += try delete(deleted, with: inner) { try addToLimits($0, part.table.scope) }
             }
-            guard let deleted = try list(table, from: discarded, where: conditions) else { return }
-            try addToLimits(deleted, part.table.scope)
-            counts += try SoftDeletion(merge: merge).mark(deleted, mark)
         }
     }
 
@@ -129,59 +131,23 @@ struct ExpiredRows {
     func deleteStored() throws -> MergeCounts {
         try merge.retention.expiries.reduce(into: MergeCounts()) { counts, expiry in
             guard let table = try merge.driver.table(expiry.table),
-                let isExpired = try merge.dialect.isExpired(expiry, table, "m"),
-                let old = try list(table, from: "\(table.sql) m WHERE \(isExpired)")
+                let isExpired = try merge.dialect.isExpired(expiry, table, "m")
             else { return }
-            counts += try delete(withDescendants(of: old, expiry.descendants)) {
-                try Deletions(merge: merge).delete($0)
-            }
+            counts += try delete(expiry.descendants, table, from: "\(table.sql) m WHERE \(isExpired)")
         }
     }
 
-    /// Deletes rows of the store, `m`, that have the keys of discarded rows, `s`, and the rows mapped within them. A row
-    /// within that the feed has elsewhere stays, and moves there. Its former parent is deleted once it has left.
-    ///
-    /// - Parameter willDelete: called with each list of rows before its deletion.
-    private func deleteBeforeMerge(
-        _ descendants: [Retention.Expiry.Descendant], _ table: StoredTable, from discarded: String,
-        where conditions: [String], willDelete: (RowList) throws -> Void = { _ in }
-    ) throws -> MergeCounts {
-        let deletions = Deletions(merge: merge)
-        func deleteNow(_ conditions: [String]) throws -> MergeCounts {
-            guard let old = try list(table, from: discarded, where: conditions) else { return MergeCounts() }
-            return try delete(withDescendants(of: old, descendants), willDelete) { try deletions.delete($0) }
-        }
-        guard let isElsewhere = try isElsewhere(in: table), let moves = try moves(descendants) else {
-            return try deleteNow(conditions)
-        }
-        // They are inserted again.
-        var counts = try deleteNow(conditions + [isElsewhere])
-        if let old = try list(table, from: discarded, where: conditions + ["NOT \(isElsewhere)"]) {
-            counts += try delete(withDescendants(of: old, descendants, except: moves), willDelete) {
-                try deletions.deleteWhenPossible($0)
-            }
-        }
-        return counts
-    }
-
-    /// Deletes lists of rows, the last ones first.
+    /// Deletes rows of the store, `m`, and the rows mapped within them.
     private func delete(
-        _ lists: [RowList], _ willDelete: (RowList) throws -> Void = { _ in },
-        _ delete: (RowList) throws -> MergeCounts
+        _ descendants: [Retention.Expiry.Descendant], _ table: StoredTable, from rows: String
     ) throws -> MergeCounts {
-        try lists.reversed().reduce(into: MergeCounts()) { counts, rows in
-            try willDelete(rows)
-            counts += try merge.driver.refusing(in: rows.table.name) { try delete(rows) }
-        }
+        try list(table, from: rows).map { try delete($0, with: descendants) } ?? MergeCounts()
     }
 
-    /// Returns a list of rows and those of the rows mapped within them, parents first.
-    ///
-    /// - Parameter others: conditions on rows within, `m`, that are not listed.
-    private func withDescendants(
-        of old: RowList, _ descendants: [Retention.Expiry.Descendant],
-        except others: [Retention.Expiry.Descendant: String] = [:]
-    ) throws -> [RowList] {
+    /// - Parameter willDelete: called with each list of rows before its deletion.
+    private func delete(
+        _ old: RowList, with descendants: [Retention.Expiry.Descendant], willDelete: (RowList) throws -> Void = { _ in }
+    ) throws -> MergeCounts {
         var all = [old]
         for descendant in descendants {
             guard let parent = all.last(where: { $0.table.name.lowercased() == descendant.parent.lowercased() }),
@@ -190,53 +156,19 @@ struct ExpiredRows {
             else { continue }
             let key = try parent.table.needed(parent.table.primaryKey[0])
             let value = merge.dialect.value(of: column, "m", comparedWith: key)
-            let isFound = ["\(value) = p.\(key.sql)"] + (others[descendant].map { ["NOT \($0)"] } ?? [])
             let found = try list(
                 child,
                 from: """
                     \(parent.name) g \(merge.dialect.join) \(parent.table.sql) p ON \(parent.isRow("p", "g"))
-                    \(merge.dialect.join) \(child.sql) m ON \(isFound.joinedConditions("AND"))
+                    \(merge.dialect.join) \(child.sql) m ON \(value) = p.\(key.sql)
                     """)
             if let found { all.append(found) }
         }
-        return all
-    }
-
-    private func list(_ table: StoredTable, from discarded: String, where conditions: [String]) throws -> RowList? {
-        try list(
-            table,
-            from: "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(conditions.joinedConditions("AND"))")
-    }
-
-    /// Returns the conditions that the feed has rows elsewhere; nil if some are unknown.
-    private func moves(_ descendants: [Retention.Expiry.Descendant]) throws -> [Retention.Expiry.Descendant: String]? {
-        var found: [Retention.Expiry.Descendant: String] = [:]
-        for descendant in descendants {
-            guard let table = try merge.driver.table(descendant.table) else { continue }
-            guard let isElsewhere = try isElsewhere(in: table, setting: descendant.column) else { return nil }
-            found[descendant] = isElsewhere
+        // Those within go first.
+        return try all.reversed().reduce(into: MergeCounts()) { counts, rows in
+            try willDelete(rows)
+            counts += try merge.driver.refusing(in: rows.table.name) { try Deletions(merge: merge).delete(rows) }
         }
-        return found
-    }
-
-    /// Returns the condition that a row of the store, `m`, is staged; nil if references identify staged rows, which are not
-    /// looked up yet.
-    ///
-    /// - Parameter column: a column that each staged row has to update, or else the result is nil.
-    private func isElsewhere(in table: StoredTable, setting column: String? = nil) throws -> String? {
-        let parts = merge.stack.parts.filter {
-            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
-        }
-        let areKnown = parts.map(\.table).allSatisfy { staged in
-            !staged.isIdentifiedByReference && (column.map { staged.supplies($0) && staged.updates($0) } ?? true)
-        }
-        guard areKnown else { return nil }
-        guard !parts.isEmpty else { return merge.dialect.literal(false) }
-        let conditions = try parts.map { part in
-            try merge.indexForLookUps(part)
-            return merge.dialect.isStaged(part.table, table)
-        }
-        return "(\(conditions.joinedConditions("OR")))"
     }
 
     /// Lists rows of a FROM clause, in which the store's are `m`; returns nil without one.

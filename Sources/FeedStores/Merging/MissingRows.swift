@@ -25,13 +25,6 @@ struct MissingRows {
         }.sorted()
     }
 
-    /// Returns conditions that a row is not among those whose deletion waits.
-    func isNotPostponed() -> [String] {
-        merge.state.postponed[table.id].map { rows in
-            ["NOT EXISTS (SELECT 1 FROM \(rows.name) w WHERE \(merge.dialect.isListed(rows, "m", "w")))"]
-        } ?? []
-    }
-
     /// Returns conditions that a row is not that of a record which was left out because of an error.
     func isNotSkipped(_ mirrored: MirroredRows) throws -> [String] {
         try merge.stack.skipped(among: mirrored).map { records in

@@ -16,8 +16,7 @@ struct WholeDifference {
         let parts = merge.stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }
         guard merge.stack.path != nil, parts.count == 1, let part = parts.first, part.table.isMirroredWhole,
             merge.mirrors.allSatisfy({ $0.table != table.name || ($0.scope.isEmpty && $0.window == nil) }),
-            merge.retention.expiries.isEmpty, merge.stack.skipped.isEmpty,
-            merge.state.postponed[table.id] == nil, try merge.deletionMark(of: table) == nil,
+            merge.retention.expiries.isEmpty, merge.stack.skipped.isEmpty, try merge.deletionMark(of: table) == nil,
             try !merge.stackHasTriggers(),
             try merge.driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(table.sql))")
         else { return nil }
