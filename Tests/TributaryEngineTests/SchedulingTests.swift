@@ -204,6 +204,62 @@ import Testing
         #expect(plan.nextWake == now + 450)
     }
 
+    /// Rows that refer to others are looked up once these are there.
+    @Test(arguments: [true, false]) func aFirstRunWaitsForTheRowsThatItNeeds(isOnce: Bool) async throws {
+        func source(_ name: String, _ table: String, references: String? = nil) -> String {
+            let column = references.map { "other = { path = \"@o\", references = \"\($0)(id)\" }" } ?? "other = \"@o\""
+            return """
+                [[sources.\(name).requests]]
+                url = "http://e.org/"
+                tables = [{ table = "\(table)", element = "i", key = ["id"], columns = { id = "@id", \(column) } }]
+
+                """
+        }
+        // d and e need each other: that does not keep them from running.
+        let text =
+            source("a", "line", references: "Head") + source("b", "head", references: "firm") + source("c", "firm")
+            + source("d", "d", references: "e") + source("e", "e", references: "d")
+        let configuration = try await withTemporaryFolder { folder in
+            try TributaryConfiguration(
+                file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+        }
+        func schedule(_ states: [String: SourceState]) -> Schedule {
+            isOnce
+                ? Schedule(once: .force, configuration.sources, states: states, now: now)
+                : Schedule(configuration, states: states, now: now)
+        }
+        let places = Admissions(places: 9, perHost: 9)
+        var plan = schedule([:])
+        var running: [Schedule.Start] = []
+        func start() -> [String] {
+            let starts = plan.takeStarts(now: now, places)
+            running += starts
+            return starts.map(\.source.name).sorted()
+        }
+        func end(_ name: String) throws {
+            let index = try #require(running.firstIndex { $0.source.name == name })
+            running.remove(at: index).permit.release()
+            plan.finished(name, nextDue: now + 900, now: now)
+        }
+        let first = start()
+        #expect(first.contains("c") && first.count == 2 && !first.contains("a"), "\(first)")
+        #expect(start().isEmpty && !plan.isDone)
+        for name in first where name != "c" { try end(name) }
+        #expect(start().count == 1)
+        try end("c")
+        #expect(start() == ["b"])
+        plan.refresh(["a"], now: now)
+        #expect(start().isEmpty)
+        // Whether or not its run was good.
+        try end("b")
+        #expect(start() == ["a"])
+        // A source that has a commit waits for nobody, and nobody for it.
+        var state = SourceState(source: "b", outcome: .committed, lastRun: now, nextDue: now)
+        state.lastCommit = now
+        plan = schedule(["b": state])
+        #expect(Set(plan.takeStarts(now: now, places).map(\.source.name)).isSuperset(of: ["a", "b", "c"]))
+    }
+
     @Test func aRefreshDuringARunRunsOnceMore() async throws {
         var plan = Schedule(try await configuration(["a": ""]), states: [:], now: now)
         #expect(plan.takeStarts(now: now).map(\.mode) == [.whenDue])

@@ -44,6 +44,7 @@ struct Schedule {
     private static let secondsOfHandover = 60.0
     /// Sources whose declaration changed during their run.
     private var changed: Set<String> = []
+    private var firstRuns = FirstRuns()
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
     /// The mode in which each source runs once; nil for a continuous schedule.
@@ -52,11 +53,14 @@ struct Schedule {
     /// Creates a schedule that runs each enabled source whenever it is due.
     init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
+        var first: [SourceDeclaration] = []
         for source in configuration.enabledSources {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
             queue.schedule(source.name, at: Self.look(at: due, now: now))
+            if due <= now, states[source.name]?.lastCommit == nil { first.append(source) }
         }
+        firstRuns = FirstRuns(first)
     }
 
     /// Creates the schedule of a daemon that shares the sources with others, without a source of its own.
@@ -70,6 +74,7 @@ struct Schedule {
     init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
         once = mode
+        firstRuns = FirstRuns(sources.filter { states[$0.name]?.lastCommit == nil })
         for source in sources {
             self.sources[source.name] = source
             ready(source)
@@ -99,7 +104,7 @@ struct Schedule {
     }
 
     /// True if the sources are run once, and none is running or waiting to run.
-    var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty }
+    var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty && firstRuns.isEmpty }
 
     /// Schedules sources for a run now; all sources for nil. A running source runs again after its run. A source of
     /// another daemon runs if this daemon takes it over soon, unless it has run meanwhile.
@@ -168,6 +173,7 @@ struct Schedule {
             requested.remove(name)
             requestedWhileUnowned[name] = nil
             changed.remove(name)
+            endFirstRun(of: name)
         }
         for (name, source) in sources where former[name] != source {
             guard isOwned(name) else { continue }
@@ -214,6 +220,7 @@ struct Schedule {
         recent.remove(name)
         suspects.remove(name)
         ready.finished(name)
+        endFirstRun(of: name)
         let isChanged = changed.remove(name) != nil
         guard once == nil, let source = sources[name], isOwned(name) else { return }
         // The next run is at least a second later, even with a shorter cache interval.
@@ -221,6 +228,12 @@ struct Schedule {
         // Sources with a schedule are not spread.
         let spread = source.schedule == nil ? jitter * min(30, source.cache.seconds / 20) : 0
         queue.schedule(name, at: requested.contains(name) || isChanged ? .distantPast : due + spread)
+    }
+
+    private mutating func endFirstRun(of name: String) {
+        for freed in firstRuns.ended(name) {
+            if let source = sources[freed] { ready(source) }
+        }
     }
 
     /// Returns the time at which to check a source. Sources that are never due are checked, too, because another
@@ -235,13 +248,18 @@ struct Schedule {
     mutating func takeStarts(now: Date, admit: (_ origin: Origin?) -> RunPermit.Admission) -> [Start] {
         while let due = queue.nextDue(), let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
-            if let source = sources[name], isOwned(name), !running.contains(name) {
+            if let source = sources[name], isOwned(name), !running.contains(name), !firstRuns.holds(name) {
                 ready(source)
                 waits.add(name, since: due == .distantPast ? now : due)
             }
         }
         var starts: [Start] = []
         while mayBegin(now: now), let (name, permit) = ready.next(at: now, admit) {
+            guard !firstRuns.hold(name) else {
+                permit.release()
+                ready.finished(name)
+                continue
+            }
             waits.remove(name)
             guard let source = sources[name], isOwned(name) else {
                 permit.release()
