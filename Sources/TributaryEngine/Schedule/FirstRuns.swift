@@ -1,4 +1,5 @@
 import FeedConfiguration
+import FeedModel
 import FeedStaging
 
 /// Sources without a commit that refer to rows (`references`) of others without one. They begin after these, so that the
@@ -14,6 +15,9 @@ struct FirstRuns {
     private enum Node: Hashable {
         case source(Int)
         case table(String)
+
+        var index: Int? { if case .source(let index) = self { index } else { nil } }
+        var table: String? { if case .table(let name) = self { name } else { nil } }
     }
 
     init() {}
@@ -22,14 +26,15 @@ struct FirstRuns {
     init(_ sources: [SourceDeclaration]) {
         guard sources.count > 1 else { return }
         let tables = sources.map(Tables.init)
-        let writers = Dictionary(
-            grouping: tables.indices.flatMap { index in tables[index].written.map { (table: $0, index) } }, by: \.table
-        ).mapValues { $0.map(\.1) }
+        var writers: [String: [Int]] = [:]
+        for (index, own) in tables.enumerated() {
+            for table in own.written { writers[table, default: []].append(index) }
+        }
         let nodes = sources.indices.map(Node.source) + writers.keys.sorted().map(Node.table)
         let positions = Dictionary(uniqueKeysWithValues: zip(nodes, nodes.indices))
-        let needs = { (node: Node) -> [Node] in
+        func needs(_ node: Node) -> [Node] {
             switch node {
-            case .source(let index): tables[index].lookedUp.map(Node.table)
+            case .source(let index): tables[index].lookedUp.sorted().map(Node.table)
             case .table(let table): writers[table]?.map(Node.source) ?? []
             }
         }
@@ -74,11 +79,6 @@ struct FirstRuns {
         held.subtract(free)
         return free
     }
-}
-
-extension FirstRuns.Node {
-    fileprivate var table: String? { if case .table(let name) = self { name } else { nil } }
-    fileprivate var index: Int? { if case .source(let index) = self { index } else { nil } }
 }
 
 extension FirstRuns {
