@@ -172,4 +172,20 @@ import TributaryStores
             claim.unlock()
         }
     }
+
+    /// A feed whose undone version is not known can only be compared by committing it.
+    @Test func anUndoneSourceThatIsHeldBackIsNotDue() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.source("s")
+            let source = try #require(try fixture.configuration(sources)[source: "s"])
+            var state = SourceState(source: "s", outcome: .committed, lastRun: fixture.clock.now())
+            for (undone, word) in [(nil, nil), (UndoneFeed(run: 1, [:]), "after resume")] as [(UndoneFeed?, String?)] {
+                state.undone = try undone?.text
+                state.nextDue = fixture.clock.now()
+                let status = SourceStatus(
+                    source, state, nil, nil, isRunning: false, among: nil, now: fixture.clock.now())
+                #expect(status.dueWord == word && source.isHeldBack(in: state) == (undone != nil))
+            }
+        }
+    }
 }

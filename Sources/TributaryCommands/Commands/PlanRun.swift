@@ -62,7 +62,10 @@ struct PlanRun {
         let name = source.name
         guard plan.differs || plan.blocked != nil else { return nil }
         let state = try configuration.reading { try $0.sources.all() }?[name] ?? SourceState(source: name)
-        if state.isPaused { return "Next: `tributary resume \(name)` ends the pause; a run then commits this." }
+        if state.isPaused {
+            let result = plan.blocked == nil ? "commits this" : "is blocked, and `tributary accept \(name)` accepts it"
+            return "Next: `tributary resume \(name)` ends the pause; a run then \(result)."
+        }
         if plan.blocked != nil {
             let blocks = "`tributary sync \(name) --force` keeps this as a blocked run"
             guard state.isBlocked else { return "Next: \(blocks), which `tributary accept \(name)` accepts." }

@@ -85,8 +85,14 @@ struct UndoneFeed: Codable, Sendable {
         "the feed is still the undone one, and is held back; `tributary resume \(source)` commits it"
     }
 
-    /// Returns the note for a source whose feed can only be compared by committing it.
+    /// Returns the note for a source that is held back.
     func strictNote(_ source: String) -> String {
         "undone to \(point): nothing is sent until `tributary resume \(source)`"
     }
+}
+
+extension SourceDeclaration {
+    /// Returns true if nothing is sent until the source is resumed, because it was undone and its feed can only be compared
+    /// by committing it.
+    func isHeldBack(in state: SourceState) -> Bool { UndoneFeed(state.undone).map { !$0.covers(self) } ?? false }
 }

@@ -82,7 +82,9 @@ struct SourceWaits {
     /// Returns the wait that decides when a source sends its next request; nil for its ordinary interval, for a running
     /// source, and for one that is stopped.
     func wait(of source: SourceDeclaration, _ state: SourceState) -> SourceWait? {
-        guard source.isEnabled, !state.isStopped, !source.isGone(in: state) else { return nil }
+        guard source.isEnabled, !state.isStopped, !source.isGone(in: state), !source.isHeldBack(in: state) else {
+            return nil
+        }
         let start = DueTime.start(source, state: state, now: now)
         if let (origin, end) = pause(of: source), end >= start { return atHost(origin, end, source) }
         guard start <= now else { return afterLastRun(state, until: start) }
