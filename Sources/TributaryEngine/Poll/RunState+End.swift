@@ -37,7 +37,9 @@ extension RunState {
     /// Captured addresses are not secret.
     func shown(_ error: any Error) -> String {
         let text = requests(of: error) + ErrorText.words(error)
-        return environment.shown(captureRedactor?.redact(text) ?? text)
+        // Several mistakes have a line each, and a run's error has one.
+        let line = text.split(separator: "\n").joined(separator: "; ")
+        return environment.shown(captureRedactor?.redact(line) ?? line)
     }
 
     /// Removes the captured values; nil without any. An address among them is no secret.

@@ -234,13 +234,13 @@ struct StackRun: Sendable {
         var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
         // A pause that a server requested holds for forced runs, too.
         let isPause = run.pauseEnd != nil
-        let beginning = "nothing is sent before \(DueTime.text(due)), as "
+        let beginning = "nothing is sent before \(DueTime.text(ofEnd: due)), as "
         let pause = beginning + "a server of the source asks to wait"
         if run.stored.failures > 0, let error = run.stored.error {
             if due == .distantFuture {
                 report.error = "\(run.stored.note ?? "nothing is sent"): \(error)"
             } else if isPause {
-                report.error = "\(pause): \(error)"
+                report.error = "\(pause); the last run failed: \(error)"
             } else {
                 report.error =
                     "\(beginning)the last run failed: \(error); `tributary sync \(source.name) --force` tries now"

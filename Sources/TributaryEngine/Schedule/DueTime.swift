@@ -192,6 +192,11 @@ enum DueTime {
         let text = Lexical.iso8601(Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded()))
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
     }
+
+    /// Returns the minute at which a wait is over.
+    static func text(ofEnd date: Date) -> String {
+        text(Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded(.up) * 60))
+    }
 }
 
 /// The limits that a refresh ignores.

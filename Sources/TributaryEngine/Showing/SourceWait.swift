@@ -95,7 +95,7 @@ struct SourceWaits {
     }
 
     private func afterLastRun(_ state: SourceState, until start: Date) -> SourceWait? {
-        let next = "next attempt \(DueTime.text(start))"
+        let next = "next attempt \(DueTime.text(ofEnd: start))"
         if state.attempts > 0 {
             guard !isRunning(state.source) else { return nil }
             return SourceWait(
@@ -112,7 +112,7 @@ struct SourceWaits {
     }
 
     private func atHost(_ origin: Origin, _ end: Date, _ source: SourceDeclaration) -> SourceWait {
-        let until = DueTime.text(end)
+        let until = DueTime.text(ofEnd: end)
         if causes[origin]?.contains(source.name) == true {
             return SourceWait(reason: .host, until: end, text: "the server asks to wait until \(until)")
         }
