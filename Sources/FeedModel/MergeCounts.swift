@@ -10,6 +10,9 @@ public struct MergeCounts: Sendable, Equatable, Codable {
     /// Rows of the feed that were not merged because they have expired. A run counts them with the records that it skips.
     package var skipped = 0
 
+    /// The number of rows that a commit has changed.
+    package var changed: Int { inserted + updated + deleted }
+
     private enum CodingKeys: CodingKey {
         case inserted, updated, deleted, unchanged, replaced
     }

@@ -62,6 +62,42 @@ import Testing
         #expect(!redactor.finds(in: "Aladdin opens nothing"))
     }
 
+    /// Excerpts are cut before secrets are removed from them.
+    @Test func aSecretThatWasCutIsFound() {
+        let secret = "sk-live-4f9a1c77e2d84b0b9c55"
+        let redactor = Redactor(secrets: [secret])
+        for length in 4..<secret.count {
+            let cut = redactor.redact("'Invalid key: \(secret.prefix(length))…' and \(secret)…")
+            #expect(cut == "'Invalid key: [secret]…' and [secret]…")
+        }
+        for text in ["sk-… is short", "a…b", "…", "sk-live without a cut", "live-4f9a…"] {
+            #expect(redactor.redact(text) == text)
+        }
+    }
+
+    @Test(arguments: ["text/plain", "text/csv", "application/json", "application/xml"])
+    func inTheExcerptOfADocument(type: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let secret = "sk-live-" + String(repeating: "4f9a1c77e2d84b0b9c55", count: 8)
+            let body = [
+                "text/plain": "Invalid API key: \(secret)", "text/csv": "Invalid \(secret);b\n1;2\n",
+                "application/json": "[{\"id\": Invalid\(secret)}]",
+                "application/xml": "<r><item><id>Invalid key \(secret)</id></item></r>",
+            ]
+            fixture.server.route("/a") { _ in StubServer.response(200, body[type] ?? "", ["Content-Type": type]) }
+            let source = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                headers = { X-Api-Key = "${KEY}" }
+                tables = [{ table = "t", element = "item", key = ["id"], columns = { id = { path = "id", type = "integer" } } }]
+                """
+            let reports = try await fixture.sync(source, environment: ["KEY": secret])
+            #expect(reports.first?.outcome == .discarded)
+            #expect(try finds([String(secret.prefix(12))], fixture, reports) == [], "\(reports)")
+            #expect(type == "application/json" || reports.first?.error?.contains("[secret]") == true, "\(reports)")
+        }
+    }
+
     @Test func redactingTakesTimeInProportionToTheText() {
         // Every place begins like a secret: what has been looked at is not looked at again and again.
         let redactor = Redactor(secrets: ["aaaaaaaaaaaaaaab"])

@@ -42,6 +42,35 @@ import Testing
         }
     }
 
+    /// An object where a text was is a change of the feed, and no empty text.
+    @Test(arguments: ["json", "xml"]) func anObjectIsNoText(format: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                tables = [{ table = "t", element = "item", key = ["id"], columns = { id = "id", n = "n", m = { path = "m", default = "?" } } }]
+                """
+            func sync(_ json: String, _ xml: String) async throws -> RunReport {
+                fixture.server.route("/a") { _ in
+                    StubServer.response(
+                        200, format == "json" ? json : xml, ["Content-Type": "application/\(format)"])
+                }
+                return try #require(await fixture.sync(sources).first)
+            }
+            let first = try await sync(
+                #"{"item":[{"id":1,"n":"a","m":""},{"id":2,"n":{"de":"b"},"m":{"de":"c"}}]}"#,
+                "<r><item><id>1</id><n>a</n><m/></item><item><id>2</id><n> <de>b</de> </n><m><de>c</de></m></item></r>")
+            #expect(first.error == nil, "\(first)")
+            #expect(try fixture.rows("SELECT id, n, m FROM t ORDER BY id") == ["1|a|?", "2|NULL|?"])
+            let changed = try await sync(
+                #"{"item":[{"id":{"value":"1"}},{"id":{"value":"2"}}]}"#,
+                "<r><item><id><value>1</value></id></item><item><id><value>2</value></id></item></r>")
+            #expect(changed.outcome == .discarded, "\(changed)")
+            #expect(try fixture.rows("SELECT count(*) FROM t") == ["2"])
+        }
+    }
+
     @Test func membersDoNotShareAKey() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = """

@@ -181,7 +181,7 @@ import TributaryStores
                 let before = try rows(fixture)
                 let error = await message { try await undo(fixture, mapping) }
                 #expect(
-                    error.contains("another program has changed a row of table 'thing' that the source 's' wrote")
+                    error.contains("another source or program has changed a row of table 'thing' that the source")
                         && error.contains(": key \(key);"),
                     "\(error)")
                 #expect(try rows(fixture) == before)

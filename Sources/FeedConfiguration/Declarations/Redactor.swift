@@ -18,7 +18,10 @@ public struct Redactor: Sendable, Equatable {
         forms = TextSearch(all.filter { $0.count >= TextSearch.shortest }.flatMap(Self.forms) + pairs)
     }
 
-    public func redact(_ text: String) -> String { forms.replaced(in: text) { _ in "[secret]" } }
+    /// Removes secrets from a text. A part of a secret at the end of an excerpt, before an ellipsis, is removed, too.
+    public func redact(_ text: String) -> String {
+        forms.replacedBeforeCuts(in: forms.replaced(in: text) { _ in "[secret]" }, with: "[secret]")
+    }
 
     /// Returns true if a text contains a secret, and must not be kept.
     package func finds(in text: String) -> Bool { redact(text) != text }

@@ -35,6 +35,24 @@ package struct TextSearch: Sendable, Equatable {
         return copied == 0 ? text : String(decoding: kept + bytes[copied...], as: UTF8.self)
     }
 
+    /// Returns a text in which the beginnings of searched texts are replaced where it was cut, before an ellipsis. Those of
+    /// fewer than ``shortest`` bytes stay.
+    package func replacedBeforeCuts(in text: String, with replacement: String) -> String {
+        var parts = text.split(separator: "…", omittingEmptySubsequences: false).map(String.init)
+        guard !texts.isEmpty, parts.count > 1 else { return text }
+        let longest = texts.values.joined().map(\.count).max() ?? 0
+        for index in parts.indices.dropLast() {
+            let bytes = Array(parts[index].utf8)
+            guard bytes.count >= Self.shortest else { continue }
+            let places = max(0, bytes.count - longest)...(bytes.count - Self.shortest)
+            let start = places.first { place in
+                texts[Self.start(of: bytes[place...])]?.contains { $0.starts(with: bytes[place...]) } ?? false
+            }
+            if let start { parts[index] = String(decoding: bytes[..<start], as: UTF8.self) + replacement }
+        }
+        return parts.joined(separator: "…")
+    }
+
     private static func start(of bytes: ArraySlice<UInt8>) -> UInt32 {
         bytes.prefix(shortest).reduce(0) { $0 << 8 | UInt32($1) }
     }

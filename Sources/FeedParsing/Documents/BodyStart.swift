@@ -70,7 +70,7 @@ enum BodyStart {
             throw DocumentError("the body is compressed by \(compression); set documents = \"**\" for such a body")
         }
         throw DocumentError(
-            "the body begins with \(shown(text.prefix(40))), which is neither XML nor JSON; if it is CSV, set "
+            "the body begins with \(shown(text)), which is neither XML nor JSON; if it is CSV, set "
                 + "format = \"csv\" (for `infer` and `init`: --format csv)")
     }
 
@@ -83,14 +83,18 @@ enum BodyStart {
     /// The first bytes of XML: `<`, and in UTF-16 and UTF-32 a mark or a zero. In EBCDIC, `<?xm` is 4C 6F A7 94.
     private static let beginnings: Set<UInt8> = [UInt8(ascii: "<"), 0, 0xFE, 0xFF]
 
-    /// Returns bytes as text in quotes, up to the end of the line; as numbers if they are no text.
-    static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+    private static let longestShown = 40
+
+    /// Returns the first bytes as text in quotes, up to the end of the line; as numbers if they are no text.
+    static func shown(_ start: ArraySlice<UInt8>) -> String {
+        let bytes = start.prefix(longestShown)
         let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || isXMLSpace($0) }
         guard isText else {
             return "the bytes " + bytes.prefix(8).map { String($0, radix: 16, uppercase: true) }.joined(separator: " ")
         }
         let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
-        return "'" + String(decoding: line, as: UTF8.self) + "'"
+        let isCut = line.count == longestShown && start.count > longestShown
+        return "'" + String(decoding: line, as: UTF8.self) + (isCut ? "…'" : "'")
     }
 
     /// Returns the bytes without the mark of UTF-8.

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import XMLStream
 
 /// Reads JSON (RFC 8259) while it arrives, and passes it to an XML parser as elements. So the same parsers and mappings
@@ -267,7 +268,7 @@ final class JSONReader: DocumentReader {
         } else if text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) {
             try stream.element(name, text, line: line)
         } else {
-            throw problem("'\(String(decoding: text, as: UTF8.self).prefix(40))' is not a value")
+            throw problem("'\(String(decoding: text, as: UTF8.self).shortened(to: 40))' is not a value")
         }
         endValue()
     }

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import XMLStream
 
 /// Reads a worksheet (ISO/IEC 29500-1, section 18.3).
@@ -121,7 +122,7 @@ final class SheetHandler: XMLStreamHandler {
         case "b": .boolean
         case "e": .error
         case "d": .date
-        case let other: throw problem("its type '\(other.prefix(40))' is unknown")
+        case let other: throw problem("its type '\(other.shortened(to: 40))' is unknown")
         }
     }
 
@@ -134,7 +135,7 @@ final class SheetHandler: XMLStreamHandler {
         case .shared:
             guard let number = Self.number(written), number < strings.count else {
                 throw problem(
-                    "it refers to the shared text '\(String(decoding: written.prefix(40), as: UTF8.self))' of "
+                    "it refers to the shared text '\(String(decoding: written, as: UTF8.self).shortened(to: 40))' of "
                         + "\(strings.count), counted from 0")
             }
             try strings.read(number) { try emit($0) }

@@ -65,6 +65,8 @@ package final class MappingHandler: XMLStreamHandler {
     /// The number of levels that exist.
     @exclusivity(unchecked) var hasLevels = 0
     @exclusivity(unchecked) var levels: [Level?] = [nil]
+    /// The depth of the element that ended last.
+    @exclusivity(unchecked) private var lastDepth = 0
     @exclusivity(unchecked) private var whole = WholeElements<PathNode.Capture>()
     private var isWatching: Bool { !whole.isEmpty || notesUnused }
     private let memory = RecordMemory()
@@ -135,8 +137,10 @@ package final class MappingHandler: XMLStreamHandler {
             if !whole.isEmpty { try endWhole(stream) }
             // Only the root node has no parent, and no element ends there.
             current = node.parentReference ?? current
-            if take(stream.textBytes, of: node) { return }
-            if !node.isIdle || hasLevels > 0 && levels[node.depth] != nil { try end(node, stream) }
+            let holdsElements = lastDepth > node.depth
+            lastDepth = node.depth
+            if take(stream.textBytes, of: node, holdsElements) { return }
+            if !node.isIdle || hasLevels > 0 && levels[node.depth] != nil { try end(node, stream, holdsElements) }
         }
     }
 
@@ -145,21 +149,28 @@ package final class MappingHandler: XMLStreamHandler {
             let reference = current._withUnsafeGuaranteedRef({ $0.child(name) })
         else { return false }
         return reference._withUnsafeGuaranteedRef { node in
-            guard node.isIdle || take(text, of: node) else { return false }
+            guard node.isIdle || take(text, of: node, false) else { return false }
             node.count += 1
+            lastDepth = node.depth
             return true
         }
     }
 
     /// Gives an element's text to the innermost record. Returns false where more is to be done.
     @inline(__always)
-    private func take(_ text: UnsafeBufferPointer<UInt8>, of node: PathNode) -> Bool {
+    private func take(_ text: UnsafeBufferPointer<UInt8>, of node: PathNode, _ holdsElements: Bool) -> Bool {
         guard let leaf = node.leaf, let innermost, hasLevels == 0 else { return false }
         return innermost._withUnsafeGuaranteedRef {
             guard $0.depth == leaf.depth, $0.layoutReference.toOpaque() == leaf.layout.toOpaque() else { return false }
-            $0.take(trimmed(text), leaf.slot)
+            let text = trimmed(text)
+            if Self.isValue(text, holdsElements) { $0.take(text, leaf.slot) }
             return true
         }
+    }
+
+    /// An element that holds elements and no text, such as an object of JSON, has no value.
+    private static func isValue(_ text: UnsafeBufferPointer<UInt8>, _ holdsElements: Bool) -> Bool {
+        !holdsElements || !text.isEmpty
     }
 
     private func makeNode(in parent: PathNode, _ stream: XMLStreamParser) throws -> Unmanaged<PathNode> {
@@ -212,11 +223,12 @@ package final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    private func end(_ node: PathNode, _ stream: XMLStreamParser) throws {
+    private func end(_ node: PathNode, _ stream: XMLStreamParser, _ holdsElements: Bool) throws {
         let depth = node.depth
         if node.isWatched { try watch?.handler.didEndElement(in: stream) }
         for capture in node.atEnd where isMet(capture.conditions, node, stream) {
-            try deliver(trimmed(stream.textBytes), capture)
+            let text = trimmed(stream.textBytes)
+            if Self.isValue(text, holdsElements) { try deliver(text, capture) }
         }
         try whole.deliver(in: stream) { try deliver($0, $1) }
         if levels[depth] == nil, let instance = instances.last, instance.depth == depth,

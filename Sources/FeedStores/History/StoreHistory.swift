@@ -35,5 +35,5 @@ package struct CommittedRun: Sendable, Equatable {
     /// The run to which it has brought the rows back, where it has undone others.
     package var restoredRun: Int64?
 
-    package var changedRows: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
+    package var changedRows: Bool { counts.changed > 0 }
 }

@@ -62,7 +62,7 @@ package struct Undo: Sendable {
     package func changedSince(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "another program has changed \(Self.rows(count, of: table)) that the source '\(source)' wrote: "
+            "another source or program has changed \(Self.rows(count, of: table)) that the source '\(source)' wrote: "
                 + Self.list(keys, of: count) + "; nothing is undone")
     }
 

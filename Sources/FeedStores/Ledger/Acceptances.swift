@@ -47,9 +47,11 @@ package struct Acceptances: LedgerPart {
     /// Returns the statement that ends or moves the permission of a source; nil if the permission stays.
     ///
     /// - Parameter run: the number of the run that is being recorded.
-    func change(_ use: Acceptance.Use, of source: String, run: SQLText) -> SQLText? {
-        let isOfSource: SQLText = "source = \(bind: source)"
-        return switch use {
+    func change(_ commit: Commit, run: SQLText) -> SQLText? {
+        let isOfSource: SQLText = "source = \(bind: commit.report.source)"
+        // A commit without changes leaves a permission in advance to the next one.
+        let isUsed = commit.acceptance != .ends || commit.report.counts.changed > 0
+        return switch isUsed ? commit.acceptance : .endsForBlockedRun {
         case .none: nil
         case .ends: "DELETE FROM \(dialect.acceptance) WHERE \(isOfSource)"
         case .endsForBlockedRun: "DELETE FROM \(dialect.acceptance) WHERE \(isOfSource) AND run IS NOT NULL"

@@ -48,7 +48,7 @@ extension Ledger {
             guard run.id > 0 else { return nil }
             let upsert = try sources.upsert(commit)
             isWritten = try !session.all(upsert) { $0.string(0) }.isEmpty
-            if let change = acceptances.change(commit.acceptance, of: source, run: "\(bind: run.id)") {
+            if let change = acceptances.change(commit, run: "\(bind: run.id)") {
                 try session.execute(change)
             }
         }
@@ -64,7 +64,7 @@ extension Ledger {
 
     private func recording(_ commit: Commit, by writing: SQLText) throws -> SQLText {
         let upsert = try sources.upsert(commit)
-        let change = acceptances.change(commit.acceptance, of: commit.report.source, run: "(SELECT id FROM run)")
+        let change = acceptances.change(commit, run: "(SELECT id FROM run)")
         let use: SQLText = change.map { ", used AS (\($0))" } ?? ""
         return """
             WITH run AS (\(writing)), state AS (\(upsert))\(use)

@@ -37,7 +37,7 @@ package struct RunRecords: LedgerPart {
     /// - Parameter drawn: nil if no id has been drawn before.
     func insertion(_ commit: Commit, drawn: RecordedRun?) throws -> SQLText {
         let counts = commit.report.counts
-        let hasChanges = counts.inserted + counts.updated + counts.deleted > 0
+        let hasChanges = counts.changed > 0
         let firstChange = hasChanges ? drawn?.firstChange : nil
         let row = RunRow(report: commit.report, hasHistory: commit.keepsHistory, firstChange: firstChange)
         let insertion = try OwnTables.runs.insertion(

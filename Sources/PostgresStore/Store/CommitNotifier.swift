@@ -33,7 +33,7 @@ final class CommitNotifier: Sendable {
 
     /// Sends a notification of a commit, unless it has changed no row. Does not wait.
     func notify(_ report: RunReport, run: RecordedRun, in store: PostgresStore) {
-        guard report.counts.inserted + report.counts.updated + report.counts.deleted > 0 else { return }
+        guard report.counts.changed > 0 else { return }
         let message = Message(
             run: run.id, source: report.source, outcome: report.outcome.rawValue, daemon: store.leases.holder)
         let encoder = JSONEncoder()

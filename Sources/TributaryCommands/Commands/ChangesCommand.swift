@@ -86,7 +86,7 @@ struct ChangesCommand: ProgramCommand {
     private func checkHistory(of number: Int64, in store: any MainStore, _ configuration: TributaryConfiguration) throws
     {
         guard let run = try store.read({ try $0.runs.run(number) }), run.outcome == .committed,
-            run.counts.inserted + run.counts.updated + run.counts.deleted > 0,
+            run.counts.changed > 0,
             try !store.read({ try $0.runs.hasHistory(number) })
         else { return }
         let later = try store.read { try $0.runs.lastWithHistory(of: run.source) }

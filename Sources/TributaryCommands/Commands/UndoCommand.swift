@@ -9,7 +9,7 @@ struct UndoCommand: ProgramCommand {
         commandName: "undo", abstract: "Restore a source's rows as they were after one of its runs.",
         discussion: """
             Needs keep_history = true. Without --to, undoes the last run that changed rows; a second undo undoes the \
-            run before that. If another program has changed the rows since, the error names them and nothing is \
+            run before that. If another source or program has changed the rows since, the error names them and nothing is \
             changed. The source is then paused until its feed differs from the undone version, or until 'resume'.
 
             Examples:
@@ -89,7 +89,7 @@ struct UndoCommand: ProgramCommand {
             }
         }
         let (report, changes) = found.withLock { $0 }
-        let differs = counts.inserted + counts.updated + counts.deleted > 0
+        let differs = counts.changed > 0
         try output.show(JSONObject(planOf: source, counts, report)) {
             report.changes(on: Terminal()) + (differs ? [] : ["nothing will change"])
         }

@@ -53,7 +53,7 @@ package struct ChangeReview: Codable, Sendable {
     }
 
     /// The number of changed rows that are only in the totals.
-    package var omitted: Int { total.inserted + total.updated + total.deleted - rows.count }
+    package var omitted: Int { total.changed - rows.count }
 }
 
 /// Collects the changes of a commit one by one, and keeps the largest of each table.

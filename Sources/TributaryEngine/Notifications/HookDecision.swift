@@ -63,7 +63,7 @@ enum HookDecision {
         case .changed:
             let counts = report.counts
             guard hook.events.contains(.changed), report.outcome == .committed,
-                counts.inserted + counts.updated + counts.deleted > 0
+                counts.changed > 0
             else { return nil }
             return Next(step: step, isSent: true, memory: memory)
         case .drifted:
@@ -75,7 +75,7 @@ enum HookDecision {
     /// Returns true if a run may cause an event.
     static func mayNotify(_ report: RunReport) -> Bool {
         report.outcome.isFailure || report.failingSince != nil || !report.drift.isEmpty
-            || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
+            || report.counts.changed > 0
     }
 
     /// Returns the seconds until the next attempt: doubled with each attempt up to an hour, with a jitter of 20 %.

@@ -311,7 +311,7 @@ struct EventChanges {
     /// - Returns: false if no row passes the condition.
     func fill(_ event: inout HookEvent) -> Bool {
         let counts = run.report.counts
-        let all = hook.condition == nil ? counts.inserted + counts.updated + counts.deleted : heard
+        let all = hook.condition == nil ? counts.changed : heard
         event.format = hook.format
         event.changes = taken
         event.changesOmitted = max(0, all - taken.count)

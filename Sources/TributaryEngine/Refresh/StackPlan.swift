@@ -81,7 +81,7 @@ package struct StackPlan: Sendable {
     package var basis: ChangeDigest?
 
     /// True if a commit would change rows.
-    package var changesRows: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
+    package var changesRows: Bool { counts.changed > 0 }
 
     /// True if a run would change rows or files.
     package var differs: Bool { changesRows || !files.isEmpty }

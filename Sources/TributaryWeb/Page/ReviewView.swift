@@ -93,7 +93,7 @@ enum ReviewView {
     /// Returns what a button says: "Delete 360 rows and update 12".
     static func button(_ counts: MergeCounts) -> String {
         let text = words(counts)
-        return counts.inserted + counts.updated + counts.deleted == 0
+        return counts.changed == 0
             ? "Accept: \(text)" : text.prefix(1).uppercased() + text.dropFirst()
     }
 }

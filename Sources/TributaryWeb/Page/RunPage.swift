@@ -55,7 +55,7 @@ struct RunPage {
             ? nil
             : RunChanges(
                 number, self.part, limit: Self.rowsPerPage,
-                of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
+                of: run.counts.changed, in: store)
         rejected =
             try !pages.showsRows
             ? [] : store.read { try $0.rejections.records(run: number, limit: Self.mostRejected + 1) }
@@ -112,7 +112,7 @@ struct RunPage {
                 address: PageAddress.path(run.source, "/undo?to=\(run.number ?? 0)"))
         }
         let counts = run.counts
-        let hasChanges = counts.inserted + counts.updated + counts.deleted > 0 || run.restoredRun != nil
+        let hasChanges = counts.changed > 0 || run.restoredRun != nil
         guard hasChanges else { return nil }
         return Link(
             name: "Undo this run …",

@@ -75,7 +75,7 @@ struct SourcePage {
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.pages = pages
         let changing = runs.first { run in
-            run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
+            run.outcome == .committed && run.counts.changed > 0
         }
         lastChange = try changing.flatMap { run in
             try run.number.map { number in
