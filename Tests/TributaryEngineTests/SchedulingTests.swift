@@ -219,10 +219,13 @@ import Testing
         let text =
             source("a", "line", references: "Head") + source("b", "head", references: "firm") + source("c", "firm")
             + source("d", "d", references: "e") + source("e", "e", references: "d")
-        let configuration = try await withTemporaryFolder { folder in
-            try TributaryConfiguration(
-                file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+        func read(_ text: String) async throws -> TributaryConfiguration {
+            try await withTemporaryFolder { folder in
+                try TributaryConfiguration(
+                    file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+            }
         }
+        let configuration = try await read(text)
         func schedule(_ states: [String: SourceState]) -> Schedule {
             isOnce
                 ? Schedule(once: .force, configuration.sources, states: states, now: now)
@@ -258,6 +261,14 @@ import Testing
         state.lastCommit = now
         plan = schedule(["b": state])
         #expect(Set(plan.takeStarts(now: now, places).map(\.source.name)).isSuperset(of: ["a", "b", "c"]))
+        // A source that waits is removed from the file; one of a daemon among others waits as well.
+        var shared = Schedule(sharing: configuration)
+        shared.assign(["a", "b", "c"], [:], now: now)
+        #expect(shared.takeStarts(now: now, places).map(\.source.name) == ["c"])
+        #expect(shared.load.waiting == 2)
+        shared.reload(try await read(source("a", "line", references: "Head") + source("c", "firm")), now: now)
+        #expect(shared.takeStarts(now: now, places).map(\.source.name) == ["a"])
+        #expect(shared.load.waiting == 0)
     }
 
     @Test func aRefreshDuringARunRunsOnceMore() async throws {

@@ -5,7 +5,9 @@ import FeedStaging
 /// Sources without a commit that refer to rows (`references`) of others without one. They begin after these, so that the
 /// rows are there to be found.
 struct FirstRuns {
-    /// The tables that the sources write, and those to whose rows they refer; without circles.
+    /// The sources whose first run has not ended.
+    private var pending: [String: Tables] = [:]
+    /// The tables that they write, and those to whose rows they refer; without circles.
     private var written: [String: [String]] = [:]
     private var lookedUp: [String: [String]] = [:]
     /// The sources that write each table and have not run yet.
@@ -13,29 +15,35 @@ struct FirstRuns {
     private var held: Set<String> = []
 
     private enum Node: Hashable {
-        case source(Int)
+        case source(String)
         case table(String)
 
-        var index: Int? { if case .source(let index) = self { index } else { nil } }
-        var table: String? { if case .table(let name) = self { name } else { nil } }
+        var name: String {
+            switch self {
+            case .source(let name), .table(let name): name
+            }
+        }
     }
 
-    init() {}
+    /// Adds sources without a commit that are about to run.
+    mutating func add(_ sources: [SourceDeclaration]) {
+        guard !sources.isEmpty else { return }
+        for source in sources { pending[source.name] = Tables(source) }
+        order()
+    }
 
-    /// - Parameter sources: those without a commit that are about to run.
-    init(_ sources: [SourceDeclaration]) {
-        guard sources.count > 1 else { return }
-        let tables = sources.map(Tables.init)
-        var writers: [String: [Int]] = [:]
-        for (index, own) in tables.enumerated() {
-            for table in own.written { writers[table, default: []].append(index) }
+    private mutating func order() {
+        (written, lookedUp, writers) = ([:], [:], [:])
+        var sources: [String: [String]] = [:]
+        for (name, tables) in pending.sorted(by: { $0.key < $1.key }) {
+            for table in tables.written { sources[table, default: []].append(name) }
         }
-        let nodes = sources.indices.map(Node.source) + writers.keys.sorted().map(Node.table)
+        let nodes = pending.keys.sorted().map(Node.source) + sources.keys.sorted().map(Node.table)
         let positions = Dictionary(uniqueKeysWithValues: zip(nodes, nodes.indices))
         func needs(_ node: Node) -> [Node] {
             switch node {
-            case .source(let index): tables[index].lookedUp.sorted().map(Node.table)
-            case .table(let table): writers[table]?.map(Node.source) ?? []
+            case .source(let name): pending[name]?.lookedUp.sorted().map(Node.table) ?? []
+            case .table(let table): sources[table]?.map(Node.source) ?? []
             }
         }
         var placed: Set<Node> = []
@@ -44,11 +52,10 @@ struct FirstRuns {
             let earlier = needs(node).filter(placed.contains)
             placed.insert(node)
             switch node {
-            case .source(let index): lookedUp[sources[index].name] = earlier.compactMap(\.table)
+            case .source(let name): lookedUp[name] = earlier.map(\.name)
             case .table(let table):
-                let names = earlier.compactMap(\.index).map { sources[$0].name }
-                self.writers[table] = Set(names)
-                for name in names { written[name, default: []].append(table) }
+                writers[table] = Set(earlier.map(\.name))
+                for source in earlier { written[source.name, default: []].append(table) }
             }
         }
     }
@@ -69,10 +76,12 @@ struct FirstRuns {
         lookedUp[name]?.contains { writers[$0]?.isEmpty == false } ?? false
     }
 
-    /// Notes that a source has run, whatever the outcome, or is no longer declared.
+    /// Notes that a source has run, whatever the outcome, or does not run any more.
     ///
-    /// - Returns: the sources that may begin now.
+    /// - Returns: the other sources that may begin now.
     mutating func ended(_ name: String) -> [String] {
+        guard pending.removeValue(forKey: name) != nil else { return [] }
+        held.remove(name)
         lookedUp[name] = nil
         for table in written.removeValue(forKey: name) ?? [] { writers[table]?.remove(name) }
         let free = held.filter { !mustWait($0) }.sorted()
@@ -92,8 +101,10 @@ extension FirstRuns {
             for request in source.requests {
                 guard case .mapping(let mapping) = request.content else { continue }
                 written.formUnion(mapping.tables.map { $0.table.lowercased() })
-                let references = mapping.tables.flatMap(\.columns).compactMap(\.reference)
-                lookedUp.formUnion(references.filter { $0.missing != .create }.map { $0.table.lowercased() })
+                for reference in mapping.tables.flatMap(\.columns).compactMap(\.reference) {
+                    let table = reference.table.lowercased()
+                    if reference.missing == .create { written.insert(table) } else { lookedUp.insert(table) }
+                }
             }
             lookedUp.subtract(written)
         }

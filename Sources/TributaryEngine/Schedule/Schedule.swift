@@ -60,7 +60,7 @@ struct Schedule {
             queue.schedule(source.name, at: Self.look(at: due, now: now))
             if due <= now, states[source.name]?.lastCommit == nil { first.append(source) }
         }
-        firstRuns = FirstRuns(first)
+        firstRuns.add(first)
     }
 
     /// Creates the schedule of a daemon that shares the sources with others, without a source of its own.
@@ -74,7 +74,7 @@ struct Schedule {
     init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
         once = mode
-        firstRuns = FirstRuns(sources.filter { states[$0.name]?.lastCommit == nil })
+        firstRuns.add(sources.filter { states[$0.name]?.lastCommit == nil })
         for source in sources {
             self.sources[source.name] = source
             ready(source)
@@ -120,6 +120,12 @@ struct Schedule {
     mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         owned?.formUnion(names)
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
+        firstRuns.add(
+            names.compactMap { sources[$0] }.filter { source in
+                let state = states[source.name]
+                return state?.lastCommit == nil && DueTime.start(source, state: state, now: now) <= now
+                    && !running.contains(source.name)
+            })
         for name in names {
             wait(for: name, states[name], now: now)
             guard let requestedAt = requestedWhileUnowned.removeValue(forKey: name) else { continue }
@@ -135,6 +141,7 @@ struct Schedule {
             queue.remove(name)
             if requested.remove(name) != nil { requestedWhileUnowned[name] = now }
             changed.remove(name)
+            if !running.contains(name) { endFirstRun(of: name) }
         }
     }
 
@@ -173,8 +180,9 @@ struct Schedule {
             requested.remove(name)
             requestedWhileUnowned[name] = nil
             changed.remove(name)
-            endFirstRun(of: name)
+            if !running.contains(name) { endFirstRun(of: name) }
         }
+        firstRuns.add(sources.values.filter { former[$0.name] == nil && isOwned($0.name) })
         for (name, source) in sources where former[name] != source {
             guard isOwned(name) else { continue }
             if let old = former[name], old.credentials != source.credentials {
@@ -231,6 +239,7 @@ struct Schedule {
     }
 
     private mutating func endFirstRun(of name: String) {
+        if firstRuns.holds(name) { waits.remove(name) }
         for freed in firstRuns.ended(name) {
             if let source = sources[freed] { ready(source) }
         }
