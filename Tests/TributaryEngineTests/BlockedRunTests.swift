@@ -352,8 +352,8 @@ import TributaryStores
     @Test func whatIsAcceptedInAdvanceIsForTheNextCommit() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]
-            func sync(_ items: Range<Int>) async throws -> RunOutcome? {
-                Self.serve(items, etag: "\(items)", fixture)
+            func sync(_ items: Range<Int>, etag: String? = nil) async throws -> RunOutcome? {
+                Self.serve(items, etag: etag ?? "\(items)", fixture)
                 return try await fixture.sync(mapping).first?.outcome
             }
             #expect(try await sync(0..<400) == .committed)
@@ -365,6 +365,7 @@ import TributaryStores
             // A run that commits nothing does not use it up.
             try Self.accept(fixture, inAdvance: true)
             #expect(try await sync(0..<400) == .unchanged)
+            #expect(try await sync(0..<400, etag: "other") == .committed)
             #expect(try await sync(0..<150) == .committed)
             #expect(try await sync(0..<10) == .blocked)
             // One that needs it not does.
