@@ -17,8 +17,8 @@ extension StagedRecordStore {
         var deletion = RecordRemoval(store: self, parts: parts, isReplacement: false, name: "deleted")
         for part in removal.outermostFirst() {
             try deletion.removeWithin(part.table, part.counts)
-            try removal.keepLast(of: part.table, part.counts)
             try deletion.removeWithinDeleted(part.table, part.counts)
+            try removal.keepLast(of: part.table, part.counts)
         }
     }
 }

@@ -319,6 +319,44 @@ import TributaryStores
         }
     }
 
+    /// Another source looks for a row that is there, too.
+    @Test(.onEachStore) func referencesOfAnotherSource() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let firms = """
+                [[sources.firms.requests]]
+                url = "URL/firms"
+                sync = "mirror"
+                [[sources.firms.requests.tables]]
+                table = "firm"
+                element = "firm"
+                key = ["code"]
+                deleted = "gone_at"
+                columns = { code = { path = "@code", type = "integer" }, name = "@name" }
+
+                """
+            let staff = """
+                [[sources.staff.requests]]
+                url = "URL/staff"
+                [[sources.staff.requests.tables]]
+                table = "person"
+                element = "person"
+                key = ["id"]
+                columns = { id = "@id", firm = { path = "@firm", references = "firm(name)" } }
+                """
+            for (document, expected) in [
+                ("<firm code='1' name='Acme'/>", "1"), ("<firm code='2' name='Acme'/>", "2"),
+            ] {
+                fixture.server.document("/firms", "<firms>\(document)</firms>")
+                fixture.server.document("/staff", "<staff><person id='a' firm='Acme'/><!-- \(expected) --></staff>")
+                for name in ["firms", "staff"] {
+                    let report = try #require(try await fixture.sync(firms + staff, [name], mode: .full).first)
+                    #expect(report.error == nil, "\(report)")
+                }
+                #expect(try fixture.rows("SELECT firm FROM person") == [expected])
+            }
+        }
+    }
+
     @Test(.onEachStore) func aParsersTablesGetTheColumn() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = EngineFixture.request("/a", "sync = \"mirror\"\ndeleted = \"gone_at\"")

@@ -36,6 +36,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     private var positions: [String: Int]
     /// The requests that look up rows of a table whose changes concern them, by the table's name in lower case.
     package private(set) var lookups: [String: [RowLookup]]
+    /// The columns that mark rows of the mapped tables as deleted, by the tables' names in lower case.
+    package private(set) var deletionMarks: [String: String]
     /// The receivers of events, in the order of their names.
     public var hooks: [HookDeclaration] = []
     /// The address of the page; nil without one.
@@ -75,6 +77,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.workFolder = workFolder
         (self.sources, positions) = Self.ordered(sources)
         lookups = Self.lookups(of: self.sources)
+        deletionMarks = Self.deletionMarks(of: self.sources)
         bodyFolder = ""
         bodyFolder = localPath + "-bodies"
     }
@@ -84,7 +87,16 @@ public struct TributaryConfiguration: Sendable, Equatable {
         var other = self
         (other.sources, other.positions) = Self.ordered(sources)
         other.lookups = Self.lookups(of: other.sources)
+        other.deletionMarks = Self.deletionMarks(of: other.sources)
         return other
+    }
+
+    private static func deletionMarks(of sources: [SourceDeclaration]) -> [String: String] {
+        sources.flatMap(\.requests).reduce(into: [:]) { marks, request in
+            for table in request.content.mapping?.tables ?? [] {
+                if let mark = request.deletionMark(of: table) { marks[table.table.lowercased()] = mark }
+            }
+        }
     }
 
     private static func lookups(of sources: [SourceDeclaration]) -> [String: [RowLookup]] {

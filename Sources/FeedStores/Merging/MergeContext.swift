@@ -39,6 +39,11 @@ package struct MergeContext {
         return try table.needed(column).sql
     }
 
+    /// Returns the column with which any source marks a table's rows as deleted, as SQL names it; nil without one.
+    func anyDeletionMark(of table: StoredTable) throws -> String? {
+        try deletionMark(of: table) ?? retention.otherMarks[table.name.lowercased()].flatMap(table.column)?.sql
+    }
+
     package func deletionMark(of table: StagingTable) throws -> String? {
         try retention.deletionMarks.isEmpty ? nil : deletionMark(of: self.table(of: table))
     }

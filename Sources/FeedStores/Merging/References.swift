@@ -54,7 +54,7 @@ struct References {
         // An expired row is known by the time, which is another in each run.
         try merge.driver.lookUp(
             reference, of: part, isStaying: merge.statement(try isStaying(in: target)),
-            mark: try merge.deletionMark(of: target))
+            mark: try merge.anyDeletionMark(of: target))
     }
 
     /// Returns conditions that a row of the store, `t`, stays there when the commit has ended: that its deletion is not

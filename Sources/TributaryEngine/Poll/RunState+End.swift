@@ -372,10 +372,12 @@ extension RunState {
 
     /// The rules for rows that left the feeds, or that are too old.
     var retention: Retention {
-        source.retention(at: environment.clock.now()) { request in
+        var retention = source.retention(at: environment.clock.now()) { request in
             let state = results.first { $0.report.key == request.key }?.state ?? known[request.key]
             return state?.tables ?? []
         }
+        retention.otherMarks = environment.configuration.deletionMarks
+        return retention
     }
 
     var checkMirrors: Commit.MirrorCheck {

@@ -51,17 +51,22 @@ final class Scheduler: SourceScheduling {
 
     /// Runs each source whenever it is due, until the task is cancelled.
     func run() async throws {
-        guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
+        guard environment.ownership == nil else {
+            return await run(Schedule(sharing: environment.configuration, parsers: environment.registry))
+        }
         let states = try environment.store.read { try $0.sources.all() }
         Self.noteLastRequests(states, environment)
-        await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
+        await run(
+            Schedule(
+                environment.configuration, parsers: environment.registry, states: states, now: environment.clock.now()))
     }
 
     /// Runs each of these sources once.
     func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
         let states = try environment.store.read { try $0.sources.all() }
         Self.noteLastRequests(states, environment)
-        await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
+        await run(
+            Schedule(once: mode, sources, parsers: environment.registry, states: states, now: environment.clock.now()))
     }
 
     /// Notes the times of the last requests of other processes to the hosts: at the latest, the end of their sources'

@@ -1,10 +1,13 @@
 import FeedConfiguration
 import FeedModel
+import FeedParsing
 import FeedStaging
 
 /// Sources without a commit that refer to rows (`references`) of others without one. They begin after these, so that the
 /// rows are there to be found.
 struct FirstRuns {
+    /// The parsers that are registered, whose tables count as written.
+    private let parsers: ParserRegistry
     /// The sources whose first run has not ended.
     private var pending: [String: Tables] = [:]
     /// The tables that they write, and those to whose rows they refer; without circles.
@@ -25,10 +28,12 @@ struct FirstRuns {
         }
     }
 
+    init(_ parsers: ParserRegistry) { self.parsers = parsers }
+
     /// Adds sources without a commit that are about to run.
     mutating func add(_ sources: [SourceDeclaration]) {
         guard !sources.isEmpty else { return }
-        for source in sources { pending[source.name] = Tables(source) }
+        for source in sources { pending[source.name] = Tables(source, parsers) }
         order()
     }
 
@@ -91,17 +96,17 @@ struct FirstRuns {
 }
 
 extension FirstRuns {
-    /// The tables of a source's mappings, in lower case.
+    /// The tables of a source, in lower case.
     private struct Tables {
         var written: Set<String> = []
         /// Those to whose rows the source refers, and that it does not write itself.
         var lookedUp: Set<String> = []
 
-        init(_ source: SourceDeclaration) {
+        init(_ source: SourceDeclaration, _ parsers: ParserRegistry) {
             for request in source.requests {
-                guard case .mapping(let mapping) = request.content else { continue }
-                written.formUnion(mapping.tables.map { $0.table.lowercased() })
-                for reference in mapping.tables.flatMap(\.columns).compactMap(\.reference) {
+                written.formUnion(parsers.tables(of: request.content).map { $0.lowercased() })
+                let mapped = request.content.mapping?.tables ?? []
+                for reference in mapped.flatMap(\.columns).compactMap(\.reference) {
                     let table = reference.table.lowercased()
                     if reference.missing == .create { written.insert(table) } else { lookedUp.insert(table) }
                 }

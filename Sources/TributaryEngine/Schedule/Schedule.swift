@@ -2,6 +2,7 @@ import DequeModule
 package import FeedConfiguration
 import FeedFetching
 import FeedModel
+import FeedParsing
 import FeedStores
 import Foundation
 
@@ -44,14 +45,18 @@ struct Schedule {
     private static let secondsOfHandover = 60.0
     /// Sources whose declaration changed during their run.
     private var changed: Set<String> = []
-    private var firstRuns = FirstRuns()
+    private var firstRuns: FirstRuns
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
     /// The mode in which each source runs once; nil for a continuous schedule.
     private var once: RefreshMode?
 
     /// Creates a schedule that runs each enabled source whenever it is due.
-    init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
+    init(
+        _ configuration: TributaryConfiguration, parsers: ParserRegistry = ParserRegistry([]),
+        states: [String: SourceState], now: Date
+    ) {
+        firstRuns = FirstRuns(parsers)
         suspects = Self.suspects(states)
         var first: [SourceDeclaration] = []
         for source in configuration.enabledSources {
@@ -64,14 +69,19 @@ struct Schedule {
     }
 
     /// Creates the schedule of a daemon that shares the sources with others, without a source of its own.
-    init(sharing configuration: TributaryConfiguration) {
+    init(sharing configuration: TributaryConfiguration, parsers: ParserRegistry = ParserRegistry([])) {
+        firstRuns = FirstRuns(parsers)
         suspects = []
         owned = []
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
     }
 
     /// Creates a schedule that runs each of these sources once, as soon as possible.
-    init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
+    init(
+        once mode: RefreshMode, _ sources: [SourceDeclaration], parsers: ParserRegistry = ParserRegistry([]),
+        states: [String: SourceState], now: Date
+    ) {
+        firstRuns = FirstRuns(parsers)
         suspects = Self.suspects(states)
         once = mode
         firstRuns.add(sources.filter { states[$0.name]?.lastCommit == nil })
