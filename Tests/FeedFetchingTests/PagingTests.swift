@@ -111,6 +111,41 @@ import Testing
         }
     }
 
+    /// An error that comes with the status 200 is no empty page, however many responses came before.
+    @Test(
+        arguments: [
+            ("[]", nil), (#"{"items":[]}"#, nil), (#"{"error":{"code":1}}"#, "/json/error/code"),
+            (#""rate limit exceeded""#, "/json/text()"), ("<json>rate limit</json>", "/json/text()"),
+        ] as [(String, String?)])
+    func aPageWithoutARecordMayBeAnError(page: String, path: String?) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let items = (1...250).map(String.init)
+            let rows =
+                "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 250) SELECT id FROM n"
+            let source = """
+                [[sources.s.requests]]
+                url = "URL/${row:id}"
+                sync = "mirror"
+                max_deleted = "100%"
+                for_each = { rows = "\(rows)", concurrency = 8 }
+                tables = [{ table = "t", element = "items", key = ["id"], columns = { id = "id" } }]
+                """
+            for id in items {
+                // The first half is empty, and the last one but one has the page.
+                let body = Int(id) ?? 0 > 125 ? #"{"items":[{"id":\#(id)}]}"# : #"{"items":[]}"#
+                let isPage = id == "249"
+                fixture.server.route("/\(id)") { _ in
+                    StubServer.response(
+                        200, isPage ? page : body,
+                        ["Content-Type": isPage && page.hasPrefix("<") ? "application/xml" : "application/json"])
+                }
+            }
+            let report = try #require(try await fixture.sync(source).first)
+            #expect((report.outcome == .committed) == (path == nil), "\(report)")
+            #expect(path.map { report.error?.contains("it has \($0)") == true } ?? true, "\(report)")
+        }
+    }
+
     @Test func aTokenThatComesAgainDiscardsTheRun() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/p", Self.page("1", token: "same"))

@@ -119,9 +119,26 @@ extension MappingHandler {
         return shape
     }
 
-    /// The first paths of the document's elements, and those of them that hold no element.
+    /// A hash of the paths of the document's elements, for comparisons within this process.
+    package var pathsHash: Int {
+        var hasher = Hasher()
+        func visit(_ node: PathNode) {
+            hasher.combine(node.depth)
+            hasher.combine(node.name.qualified)
+            for child in node.children { visit(child) }
+        }
+        hasher.combine(isText)
+        for child in root.children { visit(child) }
+        return hasher.finalize()
+    }
+
+    /// The first paths of the document's elements, and those of them that hold no element. The text of a root that holds none
+    /// has a path of its own.
     package var elementPaths: (all: Set<String>, ends: Set<String>) {
         var (all, ends): (Set<String>, Set<String>) = ([], [])
+        if isText, let root = root.children.first {
+            return (["/\(root.name.qualified)/text()"], ["/\(root.name.qualified)/text()"])
+        }
         forEachPath(upTo: RequestShape.longestPath) { node, path in
             guard all.count < RequestShape.mostPaths else { return false }
             all.insert(path)

@@ -43,33 +43,38 @@ struct DocumentNotes: Sendable {
 /// The elements of several responses to one request: pages, or items of `for_each`. One without a record may be empty, or
 /// an error that came with the status 200.
 struct ResponseElements: Sendable {
-    /// The most responses of each kind that are looked at: so many show what is usual.
-    private static let most = 100
+    /// The most kinds of responses that are told apart, with and without records, and the most paths that are remembered.
+    /// Where there are more, names are data, and say nothing.
+    private static let (most, mostWithout, mostPaths) = (1_000, 100, 10_000)
 
+    /// The hashes of the paths of the responses that have been looked at, with and without records.
+    private var seen: (withRecords: Set<Int>, without: Set<Int>) = ([], [])
     /// The paths of the responses with records.
     private var usual: Set<String> = []
-    private var withRecords = 0
     private var withoutRecord: [(address: String, ends: Set<String>)] = []
 
-    /// - Parameter paths: those of a response's elements, and those of them that hold no element. The outer ones are often
-    ///   the same in all responses, as the root of JSON is.
+    /// - Parameters:
+    ///   - hash: tells responses with other paths apart.
+    ///   - paths: those of a response's elements, and those of them that hold no element. The outer ones are often the same
+    ///     in all responses, as the root of JSON is.
     mutating func note(
-        _ paths: @autoclosure () -> (all: Set<String>, ends: Set<String>), hasRecords: Bool,
+        _ hash: Int, _ paths: @autoclosure () -> (all: Set<String>, ends: Set<String>), hasRecords: Bool,
         address: @autoclosure () -> String
     ) {
-        guard (hasRecords ? withRecords : withoutRecord.count) < Self.most else { return }
-        let paths = paths()
         if hasRecords {
-            withRecords += 1
-            usual.formUnion(paths.all)
-        } else if !paths.ends.isEmpty {
-            withoutRecord.append((address(), paths.ends))
+            guard seen.withRecords.count < Self.most, seen.withRecords.insert(hash).inserted else { return }
+            if usual.count < Self.mostPaths { usual.formUnion(paths().all) }
+        } else {
+            guard seen.without.count < Self.mostWithout, seen.without.insert(hash).inserted else { return }
+            let ends = paths().ends
+            if !ends.isEmpty { withoutRecord.append((address(), ends)) }
         }
     }
 
     /// The error for a response that has no record, and no element that one with records has; nil without one.
     var mismatch: StackError? {
-        guard !usual.isEmpty, let found = withoutRecord.first(where: { $0.ends.isDisjoint(with: usual) }),
+        let isKnown = seen.withRecords.count < Self.most && usual.count < Self.mostPaths
+        guard isKnown, !usual.isEmpty, let found = withoutRecord.first(where: { $0.ends.isDisjoint(with: usual) }),
             let path = found.ends.min()
         else { return nil }
         return StackError(

@@ -181,7 +181,8 @@ extension Refresh {
         if let mapping, request.paging != nil || request.forEach != nil {
             let hasRecords = context.insertedRows + context.droppedRecords > 0
             run.results[index].documents.responses.note(
-                mapping.elementPaths, hasRecords: hasRecords, address: environment.redacted("\(request.url)"))
+                mapping.pathsHash, mapping.elementPaths, hasRecords: hasRecords,
+                address: environment.redacted("\(request.url)"))
         }
         try keeper?.end()
         if isFirst, notesUnused || request.content != .captures {
