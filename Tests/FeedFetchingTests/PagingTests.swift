@@ -127,7 +127,8 @@ import Testing
                 url = "URL/${row:id}"
                 sync = "mirror"
                 max_deleted = "100%"
-                for_each = { rows = "\(rows)", concurrency = 8 }
+                for_each = "\(rows)"
+                concurrency = 8
                 tables = [{ table = "t", element = "items", key = ["id"], columns = { id = "id" } }]
                 """
             for id in items {
