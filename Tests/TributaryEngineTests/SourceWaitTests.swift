@@ -163,7 +163,7 @@ import TributaryStores
             fixture.clock.advance(by: 601)
             let found = try status(fixture, sources, isDaemonRunning: true)
             for name in ["s", "new"] {
-                #expect(found[name]?.wait?.text == "due: waits for a slot, or for its host")
+                #expect(found[name]?.wait?.text == "due: waits for a slot, for its host, or for rows of another source")
             }
             let service = try fixture.service(sources, clock: fixture.clock)
             defer { try? service.store.close() }

@@ -155,6 +155,12 @@ import Testing
             #expect(try await fixture.sync(mapping).first?.error == nil)
             #expect(try fixture.rows("SELECT id FROM day ORDER BY id") == ["d1", "d2"])
             #expect(try fixture.rows("SELECT day, title FROM show ORDER BY 1, 2") == ["d1|a", "d2|b"])
+            // The date of a day moves into the window, and one of its shows is withdrawn.
+            fixture.server.document("/days", days(["2": ["b", "c"]]))
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            fixture.server.document("/days", days(["2": ["b"]]).replacing("2026-01-02", with: "2026-01-09"))
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            #expect(try fixture.rows("SELECT day, title FROM show ORDER BY 1, 2") == ["d1|a", "d2|b"])
         }
     }
 
@@ -210,6 +216,7 @@ import Testing
             #expect(try await sync(["o": old, "a": first, "b": second]) == ["a", "b"])
             #expect(try await sync(["b": second]) == ["a", "b"])
             #expect(try await sync(["o": old, "b": second]) == ["b"])
+            #expect(try await sync(["o": old]) == [])
         }
     }
 }

@@ -110,15 +110,22 @@ struct MissingRows {
         let name = window.column.lowercased()
         let row = window.parents.isEmpty ? "m" : "p\(window.parents.count)"
         let isInFeed = try merge.stack.parts.filter {
-            $0.table.sync == .mirror && $0.counts.rows > 0
+            $0.table.sync == .mirror && ($0.counts.rows > 0 || merge.state.expired[$0.table.name] != nil)
                 && $0.table.table.name.lowercased() == outermost.lowercased()
                 && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
                 && $0.table.window?.parents.isEmpty ?? false
         }.flatMap { part in
-            let column = try merge.table(of: part.table).needed(window.column)
-            return ([merge.dialect.staged(part.table)] + (merge.state.expired[part.table.name] ?? [])).map {
+            let stored = try merge.table(of: part.table)
+            let column = try stored.needed(window.column)
+            let conditions = ([merge.dialect.staged(part.table)] + (merge.state.expired[part.table.name] ?? [])).map {
                 merge.dialect.isAtLeastTheSmallest("\(row).\(column.sql)", column, of: $0)
             }
+            guard !window.parents.isEmpty, let key = stored.primaryKey.first.flatMap(stored.column) else {
+                return conditions
+            }
+            // A parent that the feed has is in its window, whatever value the stored one has.
+            let staged = merge.dialect.stagedAndStored(part.table, stored)
+            return conditions + ["\(row).\(key.sql) IN (SELECT m.\(key.sql) FROM \(staged))"]
         }.sorted()
         guard !isInFeed.isEmpty else { return never }
         var condition = "(\(isInFeed.joined(separator: " OR ")))"

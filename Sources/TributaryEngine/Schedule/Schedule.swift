@@ -43,6 +43,8 @@ struct Schedule {
     private var requestedWhileUnowned: [String: Date] = [:]
     /// The most seconds for the move of a source from one daemon to another.
     private static let secondsOfHandover = 60.0
+    /// The most seconds for which another source's first run is waited for to begin.
+    private static let secondsUntilFirst = 300.0
     /// Sources whose declaration changed during their run.
     private var changed: Set<String> = []
     private var firstRuns: FirstRuns
@@ -63,7 +65,7 @@ struct Schedule {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
             queue.schedule(source.name, at: Self.look(at: due, now: now))
-            if due <= now, states[source.name]?.lastCommit == nil { first.append(source) }
+            if Self.isFirst(states[source.name], due: due, now: now) { first.append(source) }
         }
         firstRuns.add(first)
     }
@@ -89,6 +91,11 @@ struct Schedule {
             self.sources[source.name] = source
             ready(source)
         }
+    }
+
+    /// Returns true for a source without a commit that runs now, or again soon.
+    private static func isFirst(_ state: SourceState?, due: Date, now: Date) -> Bool {
+        state?.lastCommit == nil && due <= now + secondsUntilFirst
     }
 
     private static func suspects(_ states: [String: SourceState]) -> Set<String> {
@@ -133,8 +140,8 @@ struct Schedule {
         firstRuns.add(
             names.compactMap { sources[$0] }.filter { source in
                 let state = states[source.name]
-                return state?.lastCommit == nil && DueTime.start(source, state: state, now: now) <= now
-                    && !running.contains(source.name)
+                return !running.contains(source.name)
+                    && Self.isFirst(state, due: DueTime.start(source, state: state, now: now), now: now)
             })
         for name in names {
             wait(for: name, states[name], now: now)

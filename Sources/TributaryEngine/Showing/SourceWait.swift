@@ -91,7 +91,8 @@ struct SourceWaits {
         if isRunning(source.name) { return nil }
         if let note = paces.note(on: source) { return SourceWait(reason: .pace, until: nil, text: note) }
         guard isDaemonRunning, daemons == nil || daemons?.owner(of: source.name) != nil else { return nil }
-        return SourceWait(reason: .slot, until: nil, text: "due: waits for a slot, or for its host")
+        return SourceWait(
+            reason: .slot, until: nil, text: "due: waits for a slot, for its host, or for rows of another source")
     }
 
     private func afterLastRun(_ state: SourceState, until start: Date) -> SourceWait? {
