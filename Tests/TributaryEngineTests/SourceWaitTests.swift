@@ -93,7 +93,7 @@ import TributaryStores
             let due = try #require(supplier.state.nextDue)
             #expect(due.timeIntervalSince(fixture.clock.now()) > 1_000)
             #expect(supplier.wait?.reason == .backOff && supplier.wait?.until == due)
-            #expect(supplier.wait?.text == "6 failed runs in a row; next attempt \(DueTime.text(due))")
+            #expect(supplier.wait?.text == "6 failed runs in a row; next attempt \(DueTime.text(ofEnd: due))")
             #expect(supplier.state.note == supplier.wait?.text)
             #expect(found["shop"]?.wait?.until == fixture.clock.now() + 120)
             let json = try JSONOutput.line(supplier)
