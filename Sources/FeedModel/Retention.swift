@@ -46,9 +46,9 @@ package struct Retention: Sendable, Equatable {
 
     /// The columns that a mirror sets instead of deleting rows, by their tables' names in lower case.
     package var deletionMarks: [String: String]
-    /// The columns with which other sources mark rows of their tables, by these in lower case. Look-ups prefer rows that are
+    /// The columns with which all sources mark rows of their tables, by these in lower case. Look-ups prefer rows that are
     /// there.
-    package var otherMarks: [String: String] = [:]
+    package var allMarks: [String: String] = [:]
     package var expiries: [Expiry]
     /// The tables with `deleted_when`, in lower case, with the tables mapped within them.
     package var deletedWithin: [String: [Expiry.Descendant]] = [:]

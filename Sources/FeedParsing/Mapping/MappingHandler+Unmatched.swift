@@ -127,7 +127,7 @@ extension MappingHandler {
             hasher.combine(node.name.qualified)
             for child in node.children { visit(child) }
         }
-        hasher.combine(isText)
+        hasher.combine(rootIsText)
         for child in root.children { visit(child) }
         return hasher.finalize()
     }
@@ -135,10 +135,11 @@ extension MappingHandler {
     /// The first paths of the document's elements, and those of them that hold no element. The text of a root that holds none
     /// has a path of its own.
     package var elementPaths: (all: Set<String>, ends: Set<String>) {
-        var (all, ends): (Set<String>, Set<String>) = ([], [])
-        if isText, let root = root.children.first {
-            return (["/\(root.name.qualified)/text()"], ["/\(root.name.qualified)/text()"])
+        if rootIsText, let root = root.children.first {
+            let path: Set = ["/\(root.name.qualified)/text()"]
+            return (path, path)
         }
+        var (all, ends): (Set<String>, Set<String>) = ([], [])
         forEachPath(upTo: RequestShape.longestPath) { node, path in
             guard all.count < RequestShape.mostPaths else { return false }
             all.insert(path)

@@ -66,7 +66,7 @@ package final class MappingHandler: XMLStreamHandler {
     @exclusivity(unchecked) var hasLevels = 0
     @exclusivity(unchecked) var levels: [Level?] = [nil]
     /// True if the root element has a text and no element, as an error message in JSON may be.
-    private(set) var isText = false
+    private(set) var rootIsText = false
     /// The depth of the element that ended last.
     @exclusivity(unchecked) private var lastDepth = 0
     @exclusivity(unchecked) private var whole = WholeElements<PathNode.Capture>()
@@ -141,7 +141,7 @@ package final class MappingHandler: XMLStreamHandler {
             current = node.parentReference ?? current
             let holdsElements = lastDepth > node.depth
             lastDepth = node.depth
-            if node.depth == 1, !holdsElements { isText = !trimmed(stream.textBytes).isEmpty }
+            if node.depth == 1, !holdsElements { rootIsText = !trimmed(stream.textBytes).isEmpty }
             if take(stream.textBytes, of: node, holdsElements) { return }
             if !node.isIdle || hasLevels > 0 && levels[node.depth] != nil { try end(node, stream, holdsElements) }
         }
@@ -155,7 +155,7 @@ package final class MappingHandler: XMLStreamHandler {
             guard node.isIdle || take(text, of: node, false) else { return false }
             node.count += 1
             lastDepth = node.depth
-            if node.depth == 1 { isText = !trimmed(text).isEmpty }
+            if node.depth == 1 { rootIsText = !trimmed(text).isEmpty }
             return true
         }
     }
@@ -172,7 +172,7 @@ package final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    /// An element that holds elements and no text, such as an object of JSON, has no value.
+    /// An element that holds elements and no text, such as a JSON object, has no value.
     private static func isValue(_ text: UnsafeBufferPointer<UInt8>, _ holdsElements: Bool) -> Bool {
         !holdsElements || !text.isEmpty
     }

@@ -41,7 +41,7 @@ package struct MergeContext {
 
     /// Returns the column with which any source marks a table's rows as deleted, as SQL names it; nil without one.
     func anyDeletionMark(of table: StoredTable) throws -> String? {
-        try deletionMark(of: table) ?? retention.otherMarks[table.name.lowercased()].flatMap(table.column)?.sql
+        try deletionMark(of: table) ?? retention.allMarks[table.name.lowercased()].flatMap(table.column)?.sql
     }
 
     package func deletionMark(of table: StagingTable) throws -> String? {

@@ -376,7 +376,7 @@ extension RunState {
             let state = results.first { $0.report.key == request.key }?.state ?? known[request.key]
             return state?.tables ?? []
         }
-        retention.otherMarks = environment.configuration.deletionMarks
+        retention.allMarks = environment.configuration.deletionMarks
         return retention
     }
 
