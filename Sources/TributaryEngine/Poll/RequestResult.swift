@@ -43,8 +43,8 @@ struct DocumentNotes: Sendable {
 /// The elements of several responses to one request: pages, or items of `for_each`. One without a record may be empty, or
 /// an error that came with the status 200.
 struct ResponseElements: Sendable {
-    /// The most kinds of responses that are told apart, with and without records, and the most paths that are remembered.
-    /// Where there are more, names are data, and say nothing.
+    /// The limits on the compared kinds of responses with and without records, and on the remembered paths. A feed with more
+    /// kinds or paths has data in its names, and is not judged by them.
     private static let (most, mostWithout, mostPaths) = (1_000, 100, 10_000)
 
     /// The hashes of the paths of the responses that have been looked at, with and without records.

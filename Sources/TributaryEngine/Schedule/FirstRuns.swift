@@ -10,10 +10,9 @@ struct FirstRuns {
     private let parsers: ParserRegistry
     /// The sources whose first run has not ended.
     private var pending: [String: Tables] = [:]
-    /// The tables that they write, and those to whose rows they refer; without circles.
-    private var written: [String: [String]] = [:]
+    /// The tables to whose rows each refers, and the sources that write each table and have not run yet. Together they have no
+    /// cycles.
     private var lookedUp: [String: [String]] = [:]
-    /// The sources that write each table and have not run yet.
     private var writers: [String: Set<String>] = [:]
     private var held: Set<String> = []
 
@@ -31,14 +30,17 @@ struct FirstRuns {
     init(_ parsers: ParserRegistry) { self.parsers = parsers }
 
     /// Adds sources without a commit that are about to run.
-    mutating func add(_ sources: [SourceDeclaration]) {
-        guard !sources.isEmpty else { return }
+    ///
+    /// - Returns: the sources that need not wait any more, because those that are new cut a cycle elsewhere.
+    mutating func add(_ sources: [SourceDeclaration]) -> [String] {
+        guard !sources.isEmpty else { return [] }
         for source in sources { pending[source.name] = Tables(source, parsers) }
         order()
+        return takeFree()
     }
 
     private mutating func order() {
-        (written, lookedUp, writers) = ([:], [:], [:])
+        (lookedUp, writers) = ([:], [:])
         var sources: [String: [String]] = [:]
         for (name, tables) in pending.sorted(by: { $0.key < $1.key }) {
             for table in tables.written { sources[table, default: []].append(name) }
@@ -53,14 +55,12 @@ struct FirstRuns {
         }
         var placed: Set<Node> = []
         for node in nodes.ordered(behind: { needs($0).compactMap { positions[$0] } }) {
-            // What comes later needs this node itself.
+            // A node that comes later is part of a cycle.
             let earlier = needs(node).filter(placed.contains)
             placed.insert(node)
             switch node {
             case .source(let name): lookedUp[name] = earlier.map(\.name)
-            case .table(let table):
-                writers[table] = Set(earlier.map(\.name))
-                for source in earlier { written[source.name, default: []].append(table) }
+            case .table(let table): writers[table] = Set(earlier.map(\.name))
             }
         }
     }
@@ -85,10 +85,15 @@ struct FirstRuns {
     ///
     /// - Returns: the other sources that may begin now.
     mutating func ended(_ name: String) -> [String] {
-        guard pending.removeValue(forKey: name) != nil else { return [] }
+        guard let tables = pending.removeValue(forKey: name) else { return [] }
         held.remove(name)
         lookedUp[name] = nil
-        for table in written.removeValue(forKey: name) ?? [] { writers[table]?.remove(name) }
+        for table in tables.written { writers[table]?.remove(name) }
+        // All are looked at only if a table has its rows now: thousands may wait.
+        return tables.written.contains { writers[$0]?.isEmpty == true } ? takeFree() : []
+    }
+
+    private mutating func takeFree() -> [String] {
         let free = held.filter { !mustWait($0) }.sorted()
         held.subtract(free)
         return free

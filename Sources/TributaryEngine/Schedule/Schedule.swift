@@ -43,7 +43,7 @@ struct Schedule {
     private var requestedWhileUnowned: [String: Date] = [:]
     /// The most seconds for the move of a source from one daemon to another.
     private static let secondsOfHandover = 60.0
-    /// The most seconds for which another source's first run is waited for to begin.
+    /// Another source waits for a first run that begins within so many seconds.
     private static let secondsUntilFirst = 300.0
     /// Sources whose declaration changed during their run.
     private var changed: Set<String> = []
@@ -65,9 +65,9 @@ struct Schedule {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
             queue.schedule(source.name, at: Self.look(at: due, now: now))
-            if Self.isFirst(states[source.name], due: due, now: now) { first.append(source) }
+            if Self.isFirst(source, states[source.name], now: now) { first.append(source) }
         }
-        firstRuns.add(first)
+        _ = firstRuns.add(first)
     }
 
     /// Creates the schedule of a daemon that shares the sources with others, without a source of its own.
@@ -86,7 +86,7 @@ struct Schedule {
         firstRuns = FirstRuns(parsers)
         suspects = Self.suspects(states)
         once = mode
-        firstRuns.add(sources.filter { states[$0.name]?.lastCommit == nil })
+        _ = firstRuns.add(sources.filter { states[$0.name]?.lastCommit == nil })
         for source in sources {
             self.sources[source.name] = source
             ready(source)
@@ -94,8 +94,8 @@ struct Schedule {
     }
 
     /// Returns true for a source without a commit that runs now, or again soon.
-    private static func isFirst(_ state: SourceState?, due: Date, now: Date) -> Bool {
-        state?.lastCommit == nil && due <= now + secondsUntilFirst
+    private static func isFirst(_ source: SourceDeclaration, _ state: SourceState?, now: Date) -> Bool {
+        state?.lastCommit == nil && DueTime.start(source, state: state, now: now) <= now + secondsUntilFirst
     }
 
     private static func suspects(_ states: [String: SourceState]) -> Set<String> {
@@ -137,12 +137,10 @@ struct Schedule {
     mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         owned?.formUnion(names)
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
-        firstRuns.add(
-            names.compactMap { sources[$0] }.filter { source in
-                let state = states[source.name]
-                return !running.contains(source.name)
-                    && Self.isFirst(state, due: DueTime.start(source, state: state, now: now), now: now)
-            })
+        let first = names.compactMap { sources[$0] }.filter { source in
+            !running.contains(source.name) && Self.isFirst(source, states[source.name], now: now)
+        }
+        begin(firstRuns.add(first))
         for name in names {
             wait(for: name, states[name], now: now)
             guard let requestedAt = requestedWhileUnowned.removeValue(forKey: name) else { continue }
@@ -168,6 +166,9 @@ struct Schedule {
         for (name, var state) in states where isOwned(name) && !requested.contains(name) {
             state.declared = nil
             wait(for: name, state, now: now)
+            if let source = sources[name], !running.contains(name), !Self.isFirst(source, state, now: now) {
+                endFirstRun(of: name)
+            }
         }
     }
 
@@ -199,7 +200,7 @@ struct Schedule {
             changed.remove(name)
             if !running.contains(name) { endFirstRun(of: name) }
         }
-        firstRuns.add(sources.values.filter { former[$0.name] == nil && isOwned($0.name) })
+        begin(firstRuns.add(sources.values.filter { former[$0.name] == nil && isOwned($0.name) }))
         for (name, source) in sources where former[name] != source {
             guard isOwned(name) else { continue }
             if let old = former[name], old.credentials != source.credentials {
@@ -257,8 +258,12 @@ struct Schedule {
 
     private mutating func endFirstRun(of name: String) {
         if firstRuns.holds(name) { waits.remove(name) }
-        for freed in firstRuns.ended(name) {
-            if let source = sources[freed] { ready(source) }
+        begin(firstRuns.ended(name))
+    }
+
+    private mutating func begin(_ names: [String]) {
+        for name in names {
+            if let source = sources[name] { ready(source) }
         }
     }
 
