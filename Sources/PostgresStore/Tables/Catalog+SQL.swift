@@ -9,6 +9,10 @@ extension Catalog {
                 AND d.classid = 'pg_catalog.pg_constraint'::regclass)
         """
 
+    /// True if the table's name can be used without a schema. The function alone is asked of each table in a database, and
+    /// costs far more than the comparison of schemas.
+    static let isVisible = "n.nspname = ANY (current_schemas(true)) AND pg_table_is_visible(c.oid)"
+
     /// The transactions that wrote the rows of the catalog on the table, and the names that its foreign keys have beyond
     /// it. Every change of the description changes it, VACUUM and ANALYZE do not.
     static let mark = """
@@ -52,7 +56,8 @@ extension Catalog {
                     SELECT FROM pg_catalog.pg_constraint o WHERE o.oid = k.conparentid AND o.confrelid = k.confrelid)))
         """
 
-    /// The columns `a`, each with the type `t` below all domains of its own, and that of its elements, `e`.
+    /// The columns `a`, each with the type `b` below all domains of its own, and that of its elements, `e`. `OFFSET 0` makes
+    /// the server look types up by their number: a database has two for each of its tables.
     private static let columns = """
         pg_catalog.pg_attribute a
         CROSS JOIN LATERAL (
@@ -60,11 +65,13 @@ extension Catalog {
                 SELECT a.atttypid, a.atttypmod, false
                 UNION ALL
                 SELECT t.typbasetype, t.typtypmod, base.refuses_null OR t.typnotnull
-                FROM base JOIN pg_catalog.pg_type t ON t.oid = base.id WHERE t.typtype = 'd')
-            SELECT base.* FROM base JOIN pg_catalog.pg_type t ON t.oid = base.id WHERE t.typtype <> 'd') b
-        JOIN pg_catalog.pg_type t ON t.oid = b.id
-        JOIN pg_catalog.pg_type e
-            ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
+                FROM base CROSS JOIN LATERAL (SELECT * FROM pg_catalog.pg_type t WHERE t.oid = base.id OFFSET 0) t
+                WHERE t.typtype = 'd')
+            SELECT base.*, t.typname, t.typcategory, t.typelem
+            FROM base CROSS JOIN LATERAL (SELECT * FROM pg_catalog.pg_type t WHERE t.oid = base.id OFFSET 0) t
+            WHERE t.typtype <> 'd') b
+        CROSS JOIN LATERAL (SELECT * FROM pg_catalog.pg_type e
+            WHERE e.oid = CASE WHEN b.typcategory = 'A' AND b.typelem <> 0 THEN b.typelem ELSE b.id END OFFSET 0) e
         LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -74,17 +81,17 @@ extension Catalog {
     /// so have `citext`, and `interval`: `1 mon` equals `30 days`.
     private static let column = """
         json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-            'baseType', format_type(b.id, b.modifier), 'typeName', t.typname, 'category', t.typcategory::text,
+            'baseType', format_type(b.id, b.modifier), 'typeName', b.typname, 'category', b.typcategory::text,
             'isNotNull', a.attnotnull OR b.refuses_null, 'isComputed', a.attgenerated <> '',
             'identity', nullif(a.attidentity::text, ''),
             'isSerial', coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
             'collation', o.collnamespace::regnamespace::text || '.' || quote_ident(o.collname),
             'isDeterministic', coalesce(o.collisdeterministic, true),
-            'stagedType', CASE WHEN t.typname IN ('int2', 'int4', 'int8') THEN 'INTEGER'
-                WHEN t.typname IN ('float4', 'float8') THEN 'REAL' WHEN t.typname = 'bytea' THEN 'BLOB' ELSE 'TEXT' END,
-            'isBytewise', t.typname IN ('text', 'varchar'),
-            'bytesDecide', t.typname IN ('int2', 'int4', 'int8') OR coalesce(o.collisdeterministic, true) AND (
-                t.typname = 'text' OR t.typname = 'varchar' AND format_type(b.id, b.modifier) NOT LIKE '%(%'),
+            'stagedType', CASE WHEN b.typname IN ('int2', 'int4', 'int8') THEN 'INTEGER'
+                WHEN b.typname IN ('float4', 'float8') THEN 'REAL' WHEN b.typname = 'bytea' THEN 'BLOB' ELSE 'TEXT' END,
+            'isBytewise', b.typname IN ('text', 'varchar'),
+            'bytesDecide', b.typname IN ('int2', 'int4', 'int8') OR coalesce(o.collisdeterministic, true) AND (
+                b.typname = 'text' OR b.typname = 'varchar' AND format_type(b.id, b.modifier) NOT LIKE '%(%'),
             'comparesAsText', NOT (e.typname NOT IN ('citext', 'interval') AND (
                 e.typtype IN ('e', 'r', 'm') OR e.typcategory = 'S' OR EXISTS (
                     SELECT FROM pg_catalog.pg_opclass p JOIN pg_catalog.pg_am m ON m.oid = p.opcmethod

@@ -20,12 +20,12 @@ struct Catalog {
     func tables(named names: [String]) throws -> [String: StoredTable] {
         guard !names.isEmpty else { return [:] }
         // The names themselves are of the collation "C", in which only ASCII letters have two cases, as in SQLite.
-        let wanted = #"(SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n)"#
+        let wanted = #"ANY (ARRAY(SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n))"#
         let qualified = names.contains { QualifiedName($0) != nil }
         let found = try tables(
             where: """
-                (pg_table_is_visible(c.oid) AND lower(c.relname) IN \(wanted)\
-                \(qualified ? #" OR lower((n.nspname || '.' || c.relname) COLLATE "C") IN "# + wanted : ""))
+                (\(Self.isVisible) AND lower(c.relname) = \(wanted)\
+                \(qualified ? #" OR lower((n.nspname || '.' || c.relname) COLLATE "C") = "# + wanted : ""))
                 """, [.textArray(PostgresTextArray(names))])
         let visible = found.filter(\.isVisible)
         let places = NameIndex(visible.lazy.map(\.relation))
@@ -51,7 +51,7 @@ struct Catalog {
     func usersTables() throws -> [StoredTable] {
         try tables(
             where: """
-                c.relkind IN ('r', 'p') AND NOT c.relispartition AND pg_table_is_visible(c.oid)
+                c.relkind IN ('r', 'p') AND NOT c.relispartition AND \(Self.isVisible)
                 AND c.relname NOT LIKE 'tributary\\_%' AND c.relname <> 'grdb_migrations'
                 """, [])
     }
@@ -59,7 +59,7 @@ struct Catalog {
     /// Returns every view that this role may read and whose name can be used without a schema.
     func views() throws -> [StoredTable] {
         try tables(
-            where: "c.relkind = 'v' AND pg_table_is_visible(c.oid) AND has_table_privilege(c.oid, 'SELECT')", [])
+            where: "c.relkind = 'v' AND \(Self.isVisible) AND has_table_privilege(c.oid, 'SELECT')", [])
     }
 
     /// Returns the temporary tables of this session.
