@@ -30,16 +30,30 @@ struct References {
         if table.isIdentifiedByReference { try merge.driver.indexKey(of: part) }
     }
 
-    /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
-    func isChildOfStagedParent(_ within: RowShape.Within, _ child: StoredTable) throws -> String {
+    /// Returns the condition under which a stored row `m` belongs to a parent that was sent with its children. Other requests
+    /// of the stack may have sent parents alone.
+    func isChildOfStagedParent(
+        _ within: RowShape.Within, _ child: StoredTable, _ mirrored: MirroredRows
+    ) throws -> String {
         let dialect = merge.dialect
         guard let parent = try merge.driver.table(within.parent), let name = parent.primaryKey.first
         else { return dialect.literal(false) }
         let key = try parent.needed(name)
-        let keys = merge.stack.parts.filter { $0.table.table.name == parent.name && $0.counts.rows > 0 }.map { part in
-            part.table.supplies(name)
+        let senders = merge.stack.parts.reduce(into: Set<Int>()) { senders, part in
+            guard part.table.table.name == child.name, part.table.within == within, part.table.scope == mirrored.scope
+            else { return }
+            senders.formUnion(part.requests)
+        }
+        let keys = merge.stack.parts.filter {
+            $0.table.table.name == parent.name && $0.counts.rows > 0 && !$0.requests.isDisjoint(with: senders)
+        }.map { part in
+            let request = StagingTable.request(of: "s.\(StagingTable.row)")
+            let isSent = senders.sorted().map { "\(request) = \($0)" }.joinedConditions("OR")
+            return
+                (part.table.supplies(name)
                 ? "SELECT s.\(key.sql) FROM \(dialect.staged(part.table)) s"
-                : "SELECT m.\(key.sql) FROM \(dialect.stagedAndStored(part.table, parent))"
+                : "SELECT m.\(key.sql) FROM \(dialect.stagedAndStored(part.table, parent))")
+                + (part.requests.isSubset(of: senders) ? "" : " WHERE \(isSent)")
         }
         guard !keys.isEmpty else { return dialect.literal(false) }
         let column = try child.needed(within.column)
