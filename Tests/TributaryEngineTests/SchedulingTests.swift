@@ -274,6 +274,7 @@ import Testing
         failed.failures = 5
         for other in [state, failed] {
             plan = schedule([:])
+            let places = Admissions(places: 9, perHost: 9)
             _ = plan.takeStarts(now: now, places)
             plan.finished("c", nextDue: now + 900, now: now)
             plan.updateDueTimes(from: ["b": other], now: now)
@@ -281,20 +282,68 @@ import Testing
         }
     }
 
+    /// A source that has failed because a table is missing does not wait for the end of its back-off.
+    @Test func aFirstCommitLetsSourcesRunAgainThatNeedItsRows() async throws {
+        let text = """
+            [[sources.a.requests]]
+            url = "http://e.org/${row:id}"
+            for_each = "SELECT id FROM main.T"
+            tables = [{ table = "a", element = "a", key = ["id"], columns = { id = "@id", of = { row = "id" } } }]
+            [[sources.t.requests]]
+            url = "http://e.org/"
+            tables = [{ table = "t", element = "t", key = ["id"], columns = { id = "@id" } }]
+            """
+        let configuration = try await withTemporaryFolder { folder in
+            try TributaryConfiguration(
+                file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+        }
+        let places = Admissions(places: 9, perHost: 9)
+        var plan = Schedule(configuration, states: [:], now: now)
+        func start() -> [String] {
+            plan.takeStarts(now: now, places).map { start in
+                start.permit.release()
+                return start.source.name
+            }
+        }
+        for name in ["t", "a"] {
+            #expect(start() == [name])
+            plan.finished(name, nextDue: now + 3600, now: now)
+        }
+        plan.refresh(["t"], now: now)
+        #expect(start() == ["t"])
+        plan.finished("t", nextDue: now + 3600, hasCommitted: true, now: now)
+        #expect(start() == ["a"])
+        plan.finished("a", nextDue: now + 3600, hasCommitted: true, now: now)
+        // Once.
+        plan.refresh(["t"], now: now)
+        #expect(start() == ["t"])
+        plan.finished("t", nextDue: now + 3600, hasCommitted: true, now: now)
+        #expect(start().isEmpty)
+    }
+
     @Test func sourcesThatNeedEachOtherDoNotAllWait() async throws {
         func source(_ name: String, _ tables: (table: String, references: String?)...) -> String {
             let texts = tables.map { table, references in
                 let column = references.map { ", o = { path = \"@o\", references = \"\($0)(id)\" }" } ?? ""
-                return "{ table = \"\(table)\", element = \"\(table)\", key = [\"id\"], columns = { id = \"@id\"\(column) } }"
+                return """
+                    { table = "\(table)", element = "\(table)", key = ["id"], columns = { id = "@id"\(column) } }
+                    """
             }
-            return "[[sources.\(name).requests]]\nurl = \"http://e.org/\"\ntables = [\(texts.joined(separator: ", "))]\n"
+            return """
+                [[sources.\(name).requests]]
+                url = "http://e.org/"
+                tables = [\(texts.joined(separator: ", "))]
+
+                """
         }
         let text = source("m", ("z", "t")) + source("n", ("t", "z")) + source("a", ("a", "t"))
         let configuration = try await withTemporaryFolder { folder in
             try TributaryConfiguration(
                 file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
         }
-        func named(_ names: String...) -> [SourceDeclaration] { configuration.sources.filter { names.contains($0.name) } }
+        func named(_ names: String...) -> [SourceDeclaration] {
+            configuration.sources.filter { names.contains($0.name) }
+        }
         var runs = FirstRuns(EngineFixture.registry)
         #expect(runs.add(named("m", "n")).isEmpty)
         let waits = ["m", "n"].filter { runs.hold($0) }

@@ -169,7 +169,8 @@ final class Scheduler: SourceScheduling {
                         let waited = max(
                             0, min(ended.timeIntervalSince(report.finishedAt), RecordWindow.length.seconds))
                         schedule.finished(
-                            report.source, nextDue: due, ago: waited, now: now, jitter: environment.random.fraction())
+                            report.source, nextDue: due, hasCommitted: report.outcome == .committed, ago: waited,
+                            now: now, jitter: environment.random.fraction())
                     }
                     mayStart = true
                 }

@@ -3,14 +3,15 @@ import FeedModel
 import FeedParsing
 import FeedStaging
 
-/// Sources without a commit that refer to rows (`references`) of others without one. They begin after these, so that the
-/// rows are there to be found.
+/// Sources without a commit that refer to rows (`references`) of others without one, or query them (`for_each`). They begin
+/// after these, so that the rows are there to be found.
 struct FirstRuns {
     /// The parsers that are registered, whose tables count as written.
     private let parsers: ParserRegistry
-    /// The sources whose first run has not ended.
+    /// The sources whose first run has not ended, and those whose runs so far have committed nothing.
     private var pending: [String: Tables] = [:]
-    /// The tables to whose rows each refers, and the sources that write each table and have not run yet. Together they have no
+    private var failed: [String: Tables] = [:]
+    /// The tables whose rows each needs, and the sources that write each table and have not run yet. Together they have no
     /// cycles.
     private var lookedUp: [String: [String]] = [:]
     private var writers: [String: Set<String>] = [:]
@@ -32,6 +33,7 @@ struct FirstRuns {
     /// Adds sources without a commit that are about to run.
     ///
     /// - Returns: the sources that need not wait any more, because those that are new cut a cycle elsewhere.
+    @discardableResult
     mutating func add(_ sources: [SourceDeclaration]) -> [String] {
         guard !sources.isEmpty else { return [] }
         for source in sources { pending[source.name] = Tables(source, parsers) }
@@ -86,12 +88,23 @@ struct FirstRuns {
     /// - Returns: the other sources that may begin now.
     mutating func ended(_ name: String) -> [String] {
         guard let tables = pending.removeValue(forKey: name) else { return [] }
+        failed[name] = tables
         held.remove(name)
         lookedUp[name] = nil
         for table in tables.written { writers[table]?.remove(name) }
         // All are looked at only if a table has its rows now: thousands may wait.
         return tables.written.contains { writers[$0]?.isEmpty == true } ? takeFree() : []
     }
+
+    /// Notes that a source that has run has a commit.
+    ///
+    /// - Returns: the other sources whose runs have committed nothing, and that need its rows.
+    mutating func committed(_ name: String) -> [String] {
+        guard let tables = failed.removeValue(forKey: name) else { return [] }
+        return failed.filter { !$0.value.lookedUp.isDisjoint(with: tables.written) }.keys.sorted()
+    }
+
+    mutating func forget(_ name: String) { failed[name] = nil }
 
     private mutating func takeFree() -> [String] {
         let free = held.filter { !mustWait($0) }.sorted()
@@ -104,7 +117,7 @@ extension FirstRuns {
     /// The tables of a source, in lower case.
     private struct Tables {
         var written: Set<String> = []
-        /// Those to whose rows the source refers, and that it does not write itself.
+        /// Those whose rows the source needs, and that it does not write itself.
         var lookedUp: Set<String> = []
 
         init(_ source: SourceDeclaration, _ parsers: ParserRegistry) {
@@ -115,6 +128,11 @@ extension FirstRuns {
                     let table = reference.table.lowercased()
                     if reference.missing == .create { written.insert(table) } else { lookedUp.insert(table) }
                 }
+            }
+            for case .query(let text)? in source.requests.map({ $0.forEach?.rows }) {
+                // Any word of a query may be the name of a table.
+                let words = text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
+                lookedUp.formUnion(words.map(String.init))
             }
             lookedUp.subtract(written)
         }

@@ -67,7 +67,7 @@ struct Schedule {
             queue.schedule(source.name, at: Self.look(at: due, now: now))
             if Self.isFirst(source, states[source.name], now: now) { first.append(source) }
         }
-        _ = firstRuns.add(first)
+        firstRuns.add(first)
     }
 
     /// Creates the schedule of a daemon that shares the sources with others, without a source of its own.
@@ -86,7 +86,7 @@ struct Schedule {
         firstRuns = FirstRuns(parsers)
         suspects = Self.suspects(states)
         once = mode
-        _ = firstRuns.add(sources.filter { states[$0.name]?.lastCommit == nil })
+        firstRuns.add(sources.filter { states[$0.name]?.lastCommit == nil })
         for source in sources {
             self.sources[source.name] = source
             ready(source)
@@ -168,6 +168,7 @@ struct Schedule {
             wait(for: name, state, now: now)
             if let source = sources[name], !running.contains(name), !Self.isFirst(source, state, now: now) {
                 endFirstRun(of: name)
+                if state.lastCommit != nil { retry(firstRuns.committed(name)) }
             }
         }
     }
@@ -198,7 +199,10 @@ struct Schedule {
             requested.remove(name)
             requestedWhileUnowned[name] = nil
             changed.remove(name)
-            if !running.contains(name) { endFirstRun(of: name) }
+            if !running.contains(name) {
+                endFirstRun(of: name)
+                firstRuns.forget(name)
+            }
         }
         begin(firstRuns.add(sources.values.filter { former[$0.name] == nil && isOwned($0.name) }))
         for (name, source) in sources where former[name] != source {
@@ -239,14 +243,19 @@ struct Schedule {
     }
 
     /// - Parameters:
+    ///   - hasCommitted: true after a commit. Sources that have failed without its rows run at once.
     ///   - waited: the seconds since the end of the run, for which its record has waited.
     ///   - jitter: from 0 to 1; spreads sources that were due together.
-    mutating func finished(_ name: String, nextDue: Date?, ago waited: Double = 0, now: Date, jitter: Double = 0) {
+    mutating func finished(
+        _ name: String, nextDue: Date?, hasCommitted: Bool = false, ago waited: Double = 0, now: Date,
+        jitter: Double = 0
+    ) {
         running.remove(name)
         recent.remove(name)
         suspects.remove(name)
         ready.finished(name)
         endFirstRun(of: name)
+        if hasCommitted { retry(firstRuns.committed(name)) }
         let isChanged = changed.remove(name) != nil
         guard once == nil, let source = sources[name], isOwned(name) else { return }
         // The next run is at least a second later, even with a shorter cache interval.
@@ -259,6 +268,11 @@ struct Schedule {
     private mutating func endFirstRun(of name: String) {
         if firstRuns.holds(name) { waits.remove(name) }
         begin(firstRuns.ended(name))
+    }
+
+    private mutating func retry(_ names: [String]) {
+        guard once == nil else { return }
+        for name in names where isOwned(name) { request(name) }
     }
 
     private mutating func begin(_ names: [String]) {
