@@ -13,7 +13,7 @@ package struct RequestState: Sendable, Equatable {
     package var scope: [String: String]
     /// The state of its tables at its last commit: which columns they had, and whether they had rows.
     package var schema: String?
-    /// SHA-256 of the body, where the server sent no validators or the source keeps a history.
+    /// SHA-256 of the documents of the last commit, if they are compared.
     package var digest: String?
     /// The address to which the server said it has moved for good, and how often in a row it said so.
     package var movedTo: String?

@@ -81,7 +81,11 @@ extension SyncService {
     /// - Returns: the paused source.
     /// - Throws: `StoreError`.
     package func refreshUnlessStopped(_ sources: [String]) throws -> String? {
-        let stopped = try sources.first { try store.states(of: $0).source.isStopped }
+        let configuration = configuration
+        let stopped = try sources.first { name in
+            let state = try store.states(of: name).source
+            return configuration[source: name]?.waitsForResume(in: state) ?? state.isStopped
+        }
         if stopped == nil { try refreshEverywhere(sources) }
         return stopped
     }

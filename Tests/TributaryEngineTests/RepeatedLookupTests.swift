@@ -98,10 +98,54 @@ import Testing
             let vehicles = Self.vehicles("references = \"trip(id)\"").replacing("sources.vehicles", with: "sources.a")
             serve(fixture, trips: "<trip id='1' name='A'/>", etag: "1")
             fixture.server.document("/vehicles", "<vehicles><vehicle id='v' trip='1'/></vehicles>", etag: "\"v\"")
-            for report in try await fixture.sync(vehicles + Self.trips) {
+            // Its query needs the table itself.
+            let stops = """
+                [[sources.b.requests]]
+                url = "URL/stops/${row:id}"
+                for_each = "SELECT id FROM main.Trip"
+                tables = [{ table = "stop", element = "stop", key = ["id"], columns = { id = "@id" } }]
+
+                """
+            fixture.server.document("/stops/1", "<stops><stop id='s'/></stops>")
+            for report in try await fixture.sync(vehicles + stops + Self.trips) {
                 #expect(report.outcome == .committed, "\(report)")
             }
             #expect(try trips(fixture) == ["v|1"])
+            #expect(try fixture.rows("SELECT id FROM stop") == ["s"])
+        }
+    }
+
+    /// The documents have not changed, and one refers to a row that expires.
+    @Test(arguments: [nil, "\"v\""]) func aReferenceToAnExpiredRowIsLookedUpAgain(etag: String?) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = """
+                [[sources.s.requests]]
+                url = "URL/firms"
+                [[sources.s.requests.tables]]
+                table = "firm"
+                element = "f"
+                key = ["id"]
+                expire = { column = "stop", after = "1d" }
+                columns = { id = "@id", stop = { path = "@stop", type = "datetime" } }
+                [[sources.s.requests]]
+                url = "URL/people"
+                [[sources.s.requests.tables]]
+                table = "person"
+                element = "p"
+                key = ["id"]
+                columns = { id = "@id", firm = { path = "@f", references = "firm(id)", missing = "null" } }
+
+                """
+            let clock = SystemClock()
+            let stop = clock.now().addingTimeInterval(-86_000).formatted(.iso8601)
+            fixture.server.document("/firms", "<r><f id='a' stop='\(stop)'/><f id='b'/></r>", etag: etag)
+            fixture.server.document("/people", "<r><p id='1' f='a'/></r>", etag: etag)
+            #expect(try await fixture.sync(sources).first?.counts.inserted == 3)
+            let later = ManualClock(clock.now() + 1_000)
+            let report = try #require(try await fixture.sync(sources, clock: later).first)
+            #expect(report.outcome == .committed && report.counts.deleted == 1, "\(report)")
+            #expect(try fixture.rows("SELECT id, firm FROM person") == ["1|NULL"])
+            #expect(try await fixture.sync(sources, clock: later).first?.outcome == .unchanged)
         }
     }
 

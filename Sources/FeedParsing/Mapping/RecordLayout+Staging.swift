@@ -207,7 +207,8 @@ extension RecordLayout {
             row.appendNull()
             return true
         default:
-            throw mistake("; set 'default' or 'on_error'")
+            let lacksKey = found == nil && isKey[slot]
+            throw mistake(lacksKey ? "; on_error = \"skip\" leaves such records out" : "; set 'default' or 'on_error'")
         }
     }
 

@@ -27,9 +27,10 @@ struct RefreshCommand: ProgramCommand {
         let configuration = try program.storeConfiguration(options)
         try SyncCommand.check(sources, in: configuration)
         let states = try sources.isEmpty ? [:] : configuration.reading { try $0.sources.all() } ?? [:]
-        if let stopped = sources.first(where: { states[$0]?.isStopped == true }) {
-            throw Failure.failed("\(stopped) is paused; `tributary resume \(stopped)` runs it again")
+        let stopped = sources.first { name in
+            states[name].map { configuration[source: name]?.waitsForResume(in: $0) ?? $0.isStopped } ?? false
         }
+        if let stopped { throw Failure.failed("\(stopped) is paused; `tributary resume \(stopped)` runs it again") }
         let daemon = try RefreshRequest(configuration: configuration).send(sources)
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
         // A host that has asked for a pause gets no request before its end, whatever people ask for.

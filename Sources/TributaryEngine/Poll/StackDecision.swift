@@ -5,6 +5,14 @@ import FeedStaging
 import FeedStores
 import Foundation
 
+extension SourceDeclaration {
+    /// Returns true if the documents of a request are read in each run: it is sent without validators, or a later request
+    /// may query its rows (`for_each`).
+    func isAlwaysRead(_ index: Int) -> Bool {
+        requests[index].isUnconditional || requests[index...].contains { $0.forEach != nil }
+    }
+}
+
 /// Decisions of a run, as pure functions of its state.
 enum StackDecision {
     /// Returns a request to repeat without validators, if any. It answered 304, but a changed request of the stack
@@ -33,13 +41,14 @@ enum StackDecision {
     }
 
     /// Returns a request to repeat without validators, if any. It answered 304, but looks up rows of a table for which
-    /// another request of the stack has received a changed document.
+    /// another request of the stack has received a changed document, or of which rows have expired.
     static func lookupToRepeat(
         _ requests: [RequestDeclaration], _ results: [RequestResult], of source: String,
-        _ lookups: [String: [RowLookup]]
-    ) -> Int? {
+        _ lookups: [String: [RowLookup]], expiring: @autoclosure () throws -> [String]
+    ) rethrows -> Int? {
         guard !lookups.isEmpty, results.contains(where: { $0.report.outcome == .unchanged }) else { return nil }
-        let received = results.filter { $0.report.outcome == .parsed }.flatMap { $0.state?.tables ?? [] }
+        let received =
+            try results.filter { $0.report.outcome == .parsed }.flatMap { $0.state?.tables ?? [] } + expiring()
         let looking = Set(received.flatMap { lookups[$0.lowercased()] ?? [] }.map(\.request))
         return requests.indices.first { index in
             results[index].report.outcome == .unchanged

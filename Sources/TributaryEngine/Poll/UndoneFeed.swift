@@ -1,5 +1,5 @@
-import FeedConfiguration
-import FeedModel
+package import FeedConfiguration
+package import FeedModel
 import Foundation
 
 /// The versions of a source's feed at the time of an undo. The rows stay until the feed differs from these.
@@ -95,4 +95,7 @@ extension SourceDeclaration {
     /// Returns true if nothing is sent until the source is resumed, because it was undone and its feed can only be compared
     /// by committing it.
     func isHeldBack(in state: SourceState) -> Bool { UndoneFeed(state.undone).map { !$0.covers(self) } ?? false }
+
+    /// Returns true if nothing is sent until the source is resumed.
+    package func waitsForResume(in state: SourceState) -> Bool { state.isStopped || isHeldBack(in: state) }
 }

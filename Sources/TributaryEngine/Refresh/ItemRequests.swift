@@ -64,10 +64,18 @@ struct ItemRequests {
         }
         refresh.beginKeeping(index)
         var total = Refresh.ParsedBody(tables: Set(refresh.environment.registry.tables(of: declared.content)))
+        total.digest = try Refresh.ParsedBody.digest(ofRows: found.rows)
         var leftOut = LeftOutItems(most: forEach.maxSkipped)
         try await send(requests, found.rows, on: refresh, total: &total, leftOut: &leftOut)
         try refresh.checkRecords(total.records, of: declared, responses: requests.count - leftOut.count)
         refresh.run.results[index].state = refresh.newState(index, try refresh.run.fingerprint(declared), total)
+        // The digest of a span that was given would say nothing of the spans that are due. Rows of the store may be there
+        // because what the documents say of them is missing.
+        if leftOut.count == 0, refresh.isKnownByDigest(index, Validators()), !refresh.run.source.loadsGivenSpan,
+            found.rows.isEmpty || !found.isOfStore
+        {
+            refresh.run.results[index].state?.digest = total.digest
+        }
         try refresh.finish(index, records: total.records, leftOut)
     }
 
@@ -147,6 +155,7 @@ struct ItemRequests {
                     }
                     total.records += body.records
                     total.tables.formUnion(body.tables)
+                    total.digest = Refresh.ParsedBody.digest(of: [total.digest, body.digest])
                 } catch let error as Missing {
                     var failure = onItem(number, of: rows, request, error.reason)
                     guard leftOut.add(refresh.run.shown(failure.withoutRequest)) else {

@@ -15,6 +15,7 @@ extension Refresh {
     struct ParsedBody: Sendable {
         package var tables: Set<String> = []
         var records = 0
+        /// A digest of the documents, and of what else their rows hold; nil if they are not compared.
         package var digest: String?
         var nextPage: String?
         /// The bytes of the documents of an archive, unpacked.
@@ -37,7 +38,8 @@ extension Refresh {
     /// Reads a response's body, then requests and reads the following pages.
     ///
     /// - Parameters:
-    ///   - known: the digest of the last body, whose rows are in the store. An equal body is not parsed again.
+    ///   - known: the digest of the last body, whose rows are in the store. An equal body is not parsed again. Nil for a request
+    ///     that is always read.
     ///   - leavesOut: true if a first page that does not parse is an omitted item (``ItemRequests/Missing``).
     func takePages(
         _ first: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
@@ -59,7 +61,12 @@ extension Refresh {
             }
             total.tables.formUnion(body.tables)
             total.records += body.records
-            total.digest = body.digest
+            if run.source.isAlwaysRead(index) {
+                let page = try ParsedBody.digest(of: held(exchange, request) + [body.digest])
+                total.digest = pages?.page ?? 1 == 1 ? page : ParsedBody.digest(of: [total.digest, page])
+            } else {
+                total.digest = body.digest
+            }
             guard
                 let next = try pages?.next(
                     after: request, exchange.response, records: body.records, found: body.nextPage)
@@ -128,10 +135,35 @@ extension Refresh {
         return nil
     }
 
-    /// Returns true if bodies are compared by digest: without validators, or if the source can be undone, because
-    /// validators may change without the body.
-    func isKnownByDigest(_ request: RequestDeclaration, _ validators: Validators) -> Bool {
-        !request.isUnconditional && (validators.isEmpty || run.source.keepsHistory)
+    /// Returns true if a request's documents are compared by digest: where a server is not asked whether they have changed,
+    /// or does not answer that; and if the source can be undone, because validators may change without the body.
+    ///
+    /// A request that is always read is not compared if it appends rows, or if these have the time of the response: an equal
+    /// answer is another observation.
+    func isKnownByDigest(_ index: Int, _ validators: Validators) -> Bool {
+        guard run.source.isAlwaysRead(index) else { return validators.isEmpty || run.source.keepsHistory }
+        let request = run.source.requests[index]
+        return request.content != .captures && !request.appends && !request.holdsTime
+    }
+
+    /// Returns what the rows of a response depend on beside its body. Of rows that several requests write, the last one
+    /// counts.
+    private func held(_ exchange: Exchange, _ request: RequestDeclaration) throws -> [String?] {
+        let (response, facts) = (exchange.response, request.heldFacts)
+        var held = run.source.requests.map(\.key)
+        held += [response.documentContentType ?? "", try ParsedBody.digest(ofRows: [request.given])]
+        // They may tell the format.
+        held += [response.url, response.requestedURL].map(Self.suffix)
+        if facts.contains(.url) || facts.contains(.member) { held.append(response.requestedURL) }
+        if facts.contains(.lastModified) { held.append(response[header: "Last-Modified"] ?? "") }
+        if case .parser = request.content { held.append(response.url) }
+        return held
+    }
+
+    /// Returns what follows the last full stop in the path of an address; empty without one.
+    private static func suffix(of address: String) -> String {
+        let name = address.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last ?? ""
+        return name.contains(".") ? String(name.split(separator: ".").last ?? "") : ""
     }
 
     /// - Parameters:
@@ -147,7 +179,7 @@ extension Refresh {
         var spool = takeAwaited()
         if tries { spool = try await parsing(exchange, of: request, index, clock) }
         var digest: String?
-        if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
+        if let known, exchange.response.validators.isEmpty {
             let received = try await receiveWhole(exchange, of: request, index, clock)
             digest = received.digest
             if digest == known {
@@ -164,7 +196,7 @@ extension Refresh {
         let captures = CaptureHandler(request.capturedPaths)
         let (reader, mapping) = try beginDocument(
             exchange.response, of: request, index, captures, nextPage: nextPage,
-            digests: digest == nil && isKnownByDigest(request, exchange.response.validators), keeper: keeper)
+            digests: digest == nil && isKnownByDigest(index, exchange.response.validators), keeper: keeper)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -344,5 +376,47 @@ extension Refresh {
         self.context = context
         stop.add(Stop.Work(end: context.interrupter))
         return context
+    }
+}
+
+extension Refresh.ParsedBody {
+    /// Returns a digest of several; nil if one is missing.
+    static func digest(of parts: [String?]) -> String? {
+        let known = parts.compactMap(\.self)
+        return known.count == parts.count
+            ? SHA256.digest(of: Data(known.joined(separator: "\n").utf8)).hexadecimal : nil
+    }
+
+    /// Returns a digest of the rows for which requests are sent.
+    static func digest(ofRows rows: [[String: String?]]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return SHA256.digest(of: try encoder.encode(rows)).hexadecimal
+    }
+}
+
+extension RequestDeclaration {
+    /// True if rows have the time of their response, and not only that of the first one.
+    fileprivate var holdsTime: Bool {
+        content.mapping?.tables.contains { table in
+            let used = (table.key + [expiry(of: table)?.column].compactMap(\.self)).map { $0.lowercased() }
+            return table.columns.contains {
+                $0.origin == .response(.fetchedAt)
+                    && ($0.overwrites || table.hasExpressions || used.contains($0.name.lowercased()))
+            }
+        } ?? false
+    }
+
+    /// The facts about their response that rows may have.
+    fileprivate var heldFacts: Set<ColumnMapping.Fact> {
+        switch content {
+        case .parser: [.url, .lastModified]
+        case .mapping(let mapping):
+            Set(
+                mapping.tables.flatMap(\.columns).compactMap { column in
+                    if case .response(let fact) = column.origin { fact } else { nil }
+                })
+        case .mirrored, .captures: []
+        }
     }
 }

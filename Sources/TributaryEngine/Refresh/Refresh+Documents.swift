@@ -30,7 +30,7 @@ extension Refresh {
         let (spool, digest) = (received.spool, received.digest)
         clock?.isReading(spool.received)
         let validators = exchange.response.validators
-        if digest == known, validators.isEmpty, !request.isUnconditional { return ParsedBody(digest: digest) }
+        if digest == known, validators.isEmpty { return ParsedBody(digest: digest) }
         let keeper = keepers[index]
         try keeper?.begin(keptBody(exchange, of: request, index))
         if let keeper { try spool.forEachPiece { try keeper.append($0) } }
@@ -51,7 +51,7 @@ extension Refresh {
         }
         if let shortage = archive.shortage, !request.allowsEmpty { throw shortage }
         try checkDocuments(total, of: request)
-        total.digest = isKnownByDigest(request, validators) ? digest : nil
+        total.digest = isKnownByDigest(index, validators) ? digest : nil
         return total
     }
 

@@ -185,7 +185,7 @@ extension Refresh {
             // The rows are those of the same document as before, so its validators stay valid, unless the request has
             // changed.
             state.validators = isSameQuestion ? former?.validators ?? Validators() : Validators()
-            state.digest = isSameQuestion && !declared.isUnconditional ? former?.digest : nil
+            state.digest = isSameQuestion ? former?.digest : nil
             (state.movedTo, state.movedTimes) = (former?.movedTo, former?.movedTimes ?? 0)
         }
         run.results[index].state = state

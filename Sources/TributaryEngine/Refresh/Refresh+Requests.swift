@@ -35,13 +35,13 @@ extension Refresh {
     }
 
     private func sendAll() async throws {
-        // A 304 stages no rows, but a later request may query them.
-        let lastThatAsks = run.source.requests.lastIndex { $0.forEach != nil } ?? -1
         // The first requests may have been answered before the refresh began.
         for index in run.source.requests.indices where run.results[index].report.outcome == .skipped {
             try await send(
-                index, conditionally: (run.undone != nil || !run.mode.ignoresValidators) && index > lastThatAsks)
+                index,
+                conditionally: (run.undone != nil || !run.mode.ignoresValidators) && !run.source.isAlwaysRead(index))
         }
+        if try endUnchanged() { return }
         // No deletion is decided on partial data.
         while let index = try unchangedRequestToRepeat() {
             guard run.kept == nil else {
@@ -61,10 +61,18 @@ extension Refresh {
     private func unchangedRequestToRepeat() throws -> Int? {
         try unchangedArchiveToRepeat()
             ?? StackDecision.lookupToRepeat(
-                run.source.requests, run.results, of: run.source.name, environment.configuration.lookups)
+                run.source.requests, run.results, of: run.source.name, environment.configuration.lookups,
+                expiring: expiringTables())
             ?? StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scopes in
                 try environment.store.comparison(of: table, scopes: scopes)
             }
+    }
+
+    /// The tables with rules for the expiry of rows, if any row has expired that others of the store may refer to.
+    private func expiringTables() throws -> [String] {
+        guard !environment.configuration.lookups.isEmpty else { return [] }
+        let retention = run.retention
+        return try hasExpiredRows(retention) ? retention.expiries.map(\.table) : []
     }
 
     /// Returns a request that was answered with 304 before another one received a newer version of the same archive.
@@ -230,30 +238,55 @@ extension Refresh {
         }
         if run.results[index].documents.areSome {
             state.shape = conditions.stored?.shape
-        } else if isKnownByDigest(declared, state.validators) {
+        } else if isKnownByDigest(index, state.validators) {
             state.digest = body.digest
         }
         state.movedTo = run.known[request.key]?.movedTo
         state.movedTimes = run.known[request.key]?.movedTimes ?? 0
         state.note(movedTo: exchange.movedTo, former: conditions.movedTo)
         run.results[index].state = state
-        if let digest = state.digest, let stored = conditions.stored, digest == conditions.digest {
-            // The body is unchanged, and its rows are already in the store.
+        if let digest = state.digest, digest == conditions.digest {
             try self.context?.forgetRequest(index)
-            run.results[index].report.outcome = .unchanged
-            if var undone = run.undone {
-                undone.note(state.validators, of: request.key)
-                (run.undone, run.stored.undone) = (undone, try undone.text)
-                run.results[index].state = nil
-                return
-            }
-            run.results[index].state?.tables = stored.tables
-            run.results[index].state?.scope = stored.scope
-            run.results[index].state?.schema = stored.schema
-            run.results[index].state?.shape = stored.shape
-            return
+            return try noteEqual(index)
         }
         try finish(index, records: body.records)
+    }
+
+    /// Ends the run as unchanged if all documents are those of the last commit, although some had to be read again.
+    ///
+    /// - Returns: false if one differs. Then the rows of all that were read are committed.
+    private func endUnchanged() throws -> Bool {
+        guard run.kept == nil, run.undone == nil, !run.mode.ignoresValidators else { return false }
+        let parsed = run.source.requests.indices.filter { run.results[$0].report.outcome == .parsed }
+        guard !parsed.isEmpty, try parsed.allSatisfy(isAsCommitted) else { return false }
+        // Others that were read may refer to expired rows.
+        guard try !hasExpiredRows(run.retention) else { return false }
+        for index in parsed { try noteEqual(index) }
+        context?.remove()
+        context = nil
+        return true
+    }
+
+    private func isAsCommitted(_ index: Int) throws -> Bool {
+        guard let digest = run.results[index].state?.digest, run.hasKeptBody(index) else { return false }
+        return try digest == run.conditions(of: run.source.requests[index], isConditional: false).stored?.digest
+    }
+
+    /// Notes that a request's documents are those of the last commit, whose rows are in the store.
+    private func noteEqual(_ index: Int) throws {
+        let request = run.source.requests[index]
+        run.results[index].report.outcome = .unchanged
+        if var undone = run.undone {
+            undone.note(run.results[index].state?.validators ?? Validators(), of: request.key)
+            (run.undone, run.stored.undone) = (undone, try undone.text)
+            run.results[index].state = nil
+            return
+        }
+        guard let stored = run.known[request.key] else { return }
+        run.results[index].state?.tables = stored.tables
+        run.results[index].state?.scope = stored.scope
+        run.results[index].state?.schema = stored.schema
+        run.results[index].state?.shape = stored.shape
     }
 
     func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {

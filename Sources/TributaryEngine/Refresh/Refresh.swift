@@ -282,7 +282,7 @@ actor Refresh {
         await run.record(ending) { tidyBodies(ending) }
     }
 
-    private func hasExpiredRows(_ retention: Retention) throws -> Bool {
+    func hasExpiredRows(_ retention: Retention) throws -> Bool {
         try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
     }
 

@@ -132,7 +132,7 @@ extension SourceStatus {
     package var dueWord: String? {
         switch condition {
         case .off, .undeclared, .gone: "never"
-        case .paused where state.isStopped || declaration?.isHeldBack(in: state) == true: "after resume"
+        case .paused where declaration?.waitsForResume(in: state) ?? state.isStopped: "after resume"
         default: nil
         }
     }

@@ -82,7 +82,7 @@ struct SourceWaits {
     /// Returns the wait that decides when a source sends its next request; nil for its ordinary interval, for a running
     /// source, and for one that is stopped.
     func wait(of source: SourceDeclaration, _ state: SourceState) -> SourceWait? {
-        guard source.isEnabled, !state.isStopped, !source.isGone(in: state), !source.isHeldBack(in: state) else {
+        guard source.isEnabled, !source.isGone(in: state), !source.waitsForResume(in: state) else {
             return nil
         }
         let start = DueTime.start(source, state: state, now: now)

@@ -170,7 +170,8 @@ package enum OwnTables {
         t.column("scope", \.state.scope)
         t.column(
             "digest", \.state.digest,
-            "SHA-256 of the body, if the server sends no validators or the source keeps a history")
+            "SHA-256 of the documents of the last commit, if they are "
+                + "[compared](Commits.md#which-documents-are-compared)")
         t.column(
             "moved_to", \.state.movedTo,
             "the target of a permanent redirect, and how many times in a row the server named it")
