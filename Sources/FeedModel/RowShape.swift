@@ -8,6 +8,8 @@ package struct RowShape: Sendable, Hashable {
     /// Columns that are written only where the row is new.
     package var insertOnly: Set<String>
     package var within: Within?
+    /// The tables whose rows within each row are sent with it, and are deleted where they are missing (``Within``).
+    package var mirroredWithin: Set<String> = []
     /// The tables of records around each row's, by whose keys the row refers to them. Their numbers follow the values to
     /// look up.
     package var enclosing: [String] = []

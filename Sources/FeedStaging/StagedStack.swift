@@ -4,19 +4,14 @@ package import FeedModel
 package struct StagedStack: Sendable {
     package struct Part: Sendable {
         package var table: StagingTable
-        /// The positions of the requests whose documents have been read for it, with or without rows.
-        package var requests: Set<Int>
         package var counts: StagedCounts
         /// True if the rows are merged in the order of their key rather than that of the feed.
         package var isSorted: Bool
         /// Rows that have stayed in memory.
         package var batches: [StagedBatch]
 
-        package init(
-            table: StagingTable, requests: Set<Int> = [], counts: StagedCounts, isSorted: Bool, batches: [StagedBatch]
-        ) {
+        package init(table: StagingTable, counts: StagedCounts, isSorted: Bool, batches: [StagedBatch]) {
             self.table = table
-            self.requests = requests
             self.counts = counts
             self.isSorted = isSorted
             self.batches = batches

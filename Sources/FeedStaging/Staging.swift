@@ -18,7 +18,7 @@ final class Staging {
     /// the later of two rows.
     @exclusivity(unchecked) var isContested = false
     /// The requests that staged here and were not forgotten. Without one, the staging table says nothing of its table.
-    private(set) var users: Set<Int> = []
+    private var users: Set<Int> = []
 
     init(_ table: StagingTable) {
         self.table = table

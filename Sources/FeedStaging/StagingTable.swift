@@ -56,6 +56,8 @@ package struct StagingTable: Sendable {
     /// For a mirror that deletes only among the rows of the parents that the run has sent: the column that names the
     /// parent, and the parent's table.
     package var within: RowShape.Within?
+    /// The tables whose mirrors delete only among the rows of these parents. Other requests may send parents alone.
+    package var mirroredWithin: Set<String> = []
     /// Columns of the key that known rows get from the staged ones, too: a key may be equal to another, and be spelt in
     /// another way.
     package var respeltColumns: [String] = []

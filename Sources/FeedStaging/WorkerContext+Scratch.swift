@@ -134,8 +134,7 @@ extension WorkerContext {
         }
         let parts = stagings.map { staging in
             StagedStack.Part(
-                table: staging.table, requests: staging.users, counts: staging.counts, isSorted: staging.isSorted,
-                batches: staging.takeEnded())
+                table: staging.table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())
         }
         var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
         stack.hasReplaced = areComparedByStore

@@ -393,6 +393,7 @@ public final class WorkerContext {
             new.within = try rows.within.map {
                 RowShape.Within(column: $0.column, parent: try tableInfo($0.parent).name)
             }
+            new.mirroredWithin = Set(try rows.mirroredWithin.map { try tableInfo($0).name })
             new.enclosing = try rows.enclosing.enumerated().map { ("tributary_around_\($0)", try tableInfo($1).name) }
             new.numbersRecords = rows.numbersRecords
             new.marksDeleted = rows.marksDeleted

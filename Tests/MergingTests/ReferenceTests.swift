@@ -58,8 +58,10 @@ import Testing
                 try fixture.commit(rule) { context in
                     let parents = children.keys.sorted()
                     let columns = isGenerated ? ["name"] : ["id", "name"]
+                    var shape = RowShape.of("parent", columns, numbered: true)
+                    shape.mirroredWithin = ["child"]
                     try context.stage(
-                        .of("parent", columns, numbered: true), rule,
+                        shape, rule,
                         parents.map { (isGenerated ? [] : [.integer($0)]) + [.text("p\($0)"), .integer($0)] })
                     try context.stage(
                         .of(

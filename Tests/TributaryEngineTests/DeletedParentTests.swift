@@ -86,6 +86,44 @@ import Testing
         }
     }
 
+    /// Each of two requests sends other rows within the same parents.
+    @Test func childrenOfTwoRequestsAreMirroredApart() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func request(_ child: String) -> String {
+                """
+                [[sources.s.requests]]
+                key = "\(child)"
+                url = "URL/\(child)"
+                [[sources.s.requests.tables]]
+                table = "o"
+                element = "o"
+                key = ["id"]
+                columns = { id = "@id" }
+                [[sources.s.requests.tables]]
+                table = "\(child)"
+                element = "o/\(child)"
+                key = ["o", "n"]
+                within = "o"
+                columns = { o = { parent = "o" }, n = "@n" }
+
+                """
+            }
+            let source = request("l") + request("k")
+            func serve(_ child: String, _ numbers: String...) {
+                let rows = numbers.map { "<\(child) n='\($0)'/>" }.joined()
+                fixture.server.document("/\(child)", "<r><o id='1'>\(rows)</o></r>")
+            }
+            serve("l", "1", "2")
+            serve("k", "3", "4")
+            _ = try await fixture.sync(source)
+            serve("l", "1")
+            serve("k", "4")
+            let report = try #require(try await fixture.sync(source).first)
+            #expect(report.counts.deleted == 2, "\(report)")
+            #expect(try fixture.rows("SELECT n FROM l UNION ALL SELECT n FROM k ORDER BY 1") == ["1", "4"])
+        }
+    }
+
     /// The parent's own key has a value that is looked up, so that no key of its children is known before it.
     @Test func childrenOfAParentThatIsIdentifiedByAReferenceGoWithIt() async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -232,6 +232,10 @@ package struct MappingCompiler {
         if window?.parents.isEmpty ?? true, let within = table.within, let parent = table.parentOfMirror {
             shape.within = .init(column: within, parent: parent)
         }
+        for child in request.content.mapping?.tables ?? []
+        where child.parentOfMirror?.lowercased() == table.table.lowercased() && request.sync(of: child) == .mirror {
+            shape.mirroredWithin.insert(child.table)
+        }
         let rule = MergeRule(
             sync: request.sync(of: table), scope: request.scope, window: window,
             // A table whose columns match by name gets its key when the columns found are known.

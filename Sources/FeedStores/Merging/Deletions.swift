@@ -92,7 +92,10 @@ struct Deletions {
         }
         if let window = mirrored.window { others.append(try missing.isInWindow(window, mirrored)) }
         others += try missing.isNotExpired(mirrored.scope) + missing.isNotStaged() + missing.isNotSkipped(mirrored)
-        if let within { others.append(try References(merge: merge).isChildOfStagedParent(within, table, mirrored)) }
+        if let within {
+            let references = References(merge: merge)
+            others.append(try references.isChildOfStagedParent(within, table, scope: mirrored.scope))
+        }
         if !others.isEmpty { conditions.append(SQLText(others.joinedConditions("AND"))) }
         let rows = try merge.makeList("missing", of: table, .delete, isUnique: false)
         let count = try merge.append(to: rows, from: merge.statement("\(table.sql) m\(conditions.whereClause)"))

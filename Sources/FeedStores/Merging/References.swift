@@ -30,30 +30,21 @@ struct References {
         if table.isIdentifiedByReference { try merge.driver.indexKey(of: part) }
     }
 
-    /// Returns the condition under which a stored row `m` belongs to a parent that was sent with its children. Other requests
-    /// of the stack may have sent parents alone.
+    /// Returns the condition under which a stored row `m` belongs to a parent that was sent with its children.
     func isChildOfStagedParent(
-        _ within: RowShape.Within, _ child: StoredTable, _ mirrored: MirroredRows
+        _ within: RowShape.Within, _ child: StoredTable, scope: [String: String]
     ) throws -> String {
         let dialect = merge.dialect
         guard let parent = try merge.driver.table(within.parent), let name = parent.primaryKey.first
         else { return dialect.literal(false) }
         let key = try parent.needed(name)
-        let senders = merge.stack.parts.reduce(into: Set<Int>()) { senders, part in
-            guard part.table.table.name == child.name, part.table.within == within, part.table.scope == mirrored.scope
-            else { return }
-            senders.formUnion(part.requests)
-        }
         let keys = merge.stack.parts.filter {
-            $0.table.table.name == parent.name && $0.counts.rows > 0 && !$0.requests.isDisjoint(with: senders)
+            $0.table.table.name == parent.name && $0.table.mirroredWithin.contains(child.name)
+                && $0.table.scope == scope && $0.counts.rows > 0
         }.map { part in
-            let request = StagingTable.request(of: "s.\(StagingTable.row)")
-            let isSent = senders.sorted().map { "\(request) = \($0)" }.joinedConditions("OR")
-            return
-                (part.table.supplies(name)
+            part.table.supplies(name)
                 ? "SELECT s.\(key.sql) FROM \(dialect.staged(part.table)) s"
-                : "SELECT m.\(key.sql) FROM \(dialect.stagedAndStored(part.table, parent))")
-                + (part.requests.isSubset(of: senders) ? "" : " WHERE \(isSent)")
+                : "SELECT m.\(key.sql) FROM \(dialect.stagedAndStored(part.table, parent))"
         }
         guard !keys.isEmpty else { return dialect.literal(false) }
         let column = try child.needed(within.column)
