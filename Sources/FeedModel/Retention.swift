@@ -46,8 +46,8 @@ package struct Retention: Sendable, Equatable {
 
     /// The columns that a mirror sets instead of deleting rows, by their tables' names in lower case.
     package var deletionMarks: [String: String]
-    /// The columns with which all sources mark rows of their tables, by these in lower case. Look-ups prefer rows that are
-    /// there.
+    /// The column with which any source marks a table's deleted rows, by the table's name in lower case. Look-ups prefer rows
+    /// that are there.
     package var allMarks: [String: String] = [:]
     package var expiries: [Expiry]
     /// The tables with `deleted_when`, in lower case, with the tables mapped within them.

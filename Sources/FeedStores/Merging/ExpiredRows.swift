@@ -133,7 +133,9 @@ struct ExpiredRows {
             guard let table = try merge.driver.table(expiry.table),
                 let isExpired = try merge.dialect.isExpired(expiry, table, "m")
             else { return }
-            counts += try delete(expiry.descendants, table, from: "\(table.sql) m WHERE \(isExpired)")
+            let expired = try delete(expiry.descendants, table, from: "\(table.sql) m WHERE \(isExpired)")
+            if expired.deleted > 0 { merge.state.expiredTables.insert(table.name) }
+            counts += expired
         }
     }
 

@@ -133,7 +133,9 @@ package final class MergeState {
     package var changes = ScopeChanges()
     /// Tables whose rows foreign keys have deleted or changed along with those of another table.
     package var cascadedTables: Set<String> = []
-    /// Those of these tables some of whose rows may have been merged before.
+    /// Tables of which stored rows have expired. Limits do not count these.
+    package var expiredTables: Set<String> = []
+    /// Those of the cascaded tables some of whose rows may have been merged before.
     var cascadedTablesAfterMerge: Set<String> = []
     /// Tables and scopes of staged rows that another part of the stack has partly taken.
     package var outOfScopeRows: Set<MirroredRows> = []

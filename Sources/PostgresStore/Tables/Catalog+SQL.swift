@@ -9,9 +9,10 @@ extension Catalog {
                 AND d.classid = 'pg_catalog.pg_constraint'::regclass)
         """
 
-    /// True if the table's name can be used without a schema. The function alone is asked of each table in a database, and
-    /// costs far more than the comparison of schemas.
-    static let isVisible = "n.nspname = ANY (current_schemas(true)) AND pg_table_is_visible(c.oid)"
+    /// True if the table's name can be used without a schema. Without the comparison of schemas, the server would ask the
+    /// function about every table of the database, which costs far more.
+    static let isVisible =
+        "CASE WHEN n.nspname = ANY (current_schemas(true)) THEN pg_table_is_visible(c.oid) ELSE false END"
 
     /// The transactions that wrote the rows of the catalog on the table, and the names that its foreign keys have beyond
     /// it. Every change of the description changes it, VACUUM and ANALYZE do not.

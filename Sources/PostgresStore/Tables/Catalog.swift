@@ -20,12 +20,12 @@ struct Catalog {
     func tables(named names: [String]) throws -> [String: StoredTable] {
         guard !names.isEmpty else { return [:] }
         // The names themselves are of the collation "C", in which only ASCII letters have two cases, as in SQLite.
-        let wanted = #"ANY (ARRAY(SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n))"#
+        let wanted = #"(SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n)"#
         let qualified = names.contains { QualifiedName($0) != nil }
         let found = try tables(
             where: """
-                (\(Self.isVisible) AND lower(c.relname) = \(wanted)\
-                \(qualified ? #" OR lower((n.nspname || '.' || c.relname) COLLATE "C") = "# + wanted : ""))
+                (\(Self.isVisible) AND lower(c.relname) IN \(wanted)\
+                \(qualified ? #" OR lower((n.nspname || '.' || c.relname) COLLATE "C") IN "# + wanted : ""))
                 """, [.textArray(PostgresTextArray(names))])
         let visible = found.filter(\.isVisible)
         let places = NameIndex(visible.lazy.map(\.relation))

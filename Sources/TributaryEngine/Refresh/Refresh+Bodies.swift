@@ -62,7 +62,7 @@ extension Refresh {
             total.tables.formUnion(body.tables)
             total.records += body.records
             if run.source.isAlwaysRead(index) {
-                let page = try ParsedBody.digest(of: held(exchange, request) + [body.digest])
+                let page = try body.digest.flatMap { try ParsedBody.digest(of: held(exchange, request) + [$0]) }
                 total.digest = pages?.page ?? 1 == 1 ? page : ParsedBody.digest(of: [total.digest, page])
             } else {
                 total.digest = body.digest

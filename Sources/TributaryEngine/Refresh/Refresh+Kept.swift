@@ -25,9 +25,6 @@ extension Refresh {
             isForBlockedRun: !request.keepsBodies, environment.random)
     }
 
-    /// True if a limit may block the run.
-    private var mayBeBlocked: Bool { !run.isReplay && run.source.requests.contains(where: \.isLimited) }
-
     /// Returns the metadata of a kept body.
     ///
     /// - Parameter request: the request as sent.

@@ -68,11 +68,11 @@ extension Refresh {
             }
     }
 
-    /// The tables with rules for the expiry of rows, if any row has expired that others of the store may refer to.
+    /// The tables with rules for the expiry of rows, if any row has expired that others may refer to. Accepted documents are
+    /// committed without others.
     private func expiringTables() throws -> [String] {
-        guard !environment.configuration.lookups.isEmpty else { return [] }
-        let retention = run.retention
-        return try hasExpiredRows(retention) ? retention.expiries.map(\.table) : []
+        guard run.kept == nil, !environment.configuration.lookups.isEmpty, try hasExpiredRows() else { return [] }
+        return run.retention.expiries.map(\.table)
     }
 
     /// Returns a request that was answered with 304 before another one received a newer version of the same archive.
@@ -259,11 +259,11 @@ extension Refresh {
         guard run.kept == nil, run.undone == nil, !run.mode.ignoresValidators else { return false }
         let parsed = run.source.requests.indices.filter { run.results[$0].report.outcome == .parsed }
         guard !parsed.isEmpty, try parsed.allSatisfy(isAsCommitted) else { return false }
-        // Others that were read may refer to expired rows.
-        guard try !hasExpiredRows(run.retention) else { return false }
+        // Rows that were read may refer to rows that expire now, and expectations may compare them with the time.
+        guard try !hasExpiredRows() else { return false }
+        let unmet = try unmetExpectations()
+        guard unmet.blocking.isEmpty, unmet.notes.isEmpty else { return false }
         for index in parsed { try noteEqual(index) }
-        context?.remove()
-        context = nil
         return true
     }
 

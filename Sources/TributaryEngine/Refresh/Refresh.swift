@@ -45,6 +45,10 @@ actor Refresh {
     var archives: [String: ReceivedArchive] = [:]
     /// The keepers of the parsed bodies, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
+    /// True if rows have expired, as seen at the first question of the run.
+    private var knowsExpired: Bool?
+    /// True if a limit may block the run.
+    let mayBeBlocked: Bool
     /// The changes that a blocked commit would have made.
     var review: ChangeReview?
     /// The names of bodies that the commit makes valid, by the requests' positions.
@@ -61,6 +65,7 @@ actor Refresh {
         self.permits = permits
         self.found = found
         environment = run.environment
+        mayBeBlocked = !run.isReplay && run.source.requests.contains(where: \.isLimited)
         executor = LoadExecutor(
             label: "tributary.run.\(run.source.name)", slots: environment.slots, environment.threads,
             environment.clock)
@@ -165,7 +170,7 @@ actor Refresh {
         let isParsed = run.isParsed
         let retention = run.retention
         // Rows expire even if the feeds are unchanged.
-        guard try isParsed || hasExpiredRows(retention) else {
+        guard try isParsed || hasExpiredRows() else {
             context?.remove()
             context = nil
             try keepBodies()
@@ -262,7 +267,7 @@ actor Refresh {
     /// Checks the expectations of parsed requests. The rows of unchanged ones were checked before their commit.
     ///
     /// - Throws: ``RunError`` for the first expectation that discards the run, or that cannot be evaluated.
-    private func unmetExpectations() throws -> ExpectationCheck.Unmet {
+    func unmetExpectations() throws -> ExpectationCheck.Unmet {
         var unmet = ExpectationCheck.Unmet()
         for (index, request) in run.source.requests.enumerated()
         where run.results[index].report.outcome == .parsed && ExpectationCheck.concerns(request) {
@@ -282,8 +287,13 @@ actor Refresh {
         await run.record(ending) { tidyBodies(ending) }
     }
 
-    func hasExpiredRows(_ retention: Retention) throws -> Bool {
-        try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
+    /// Returns true if rows have expired. Asked first once all requests have been answered.
+    func hasExpiredRows() throws -> Bool {
+        if let knowsExpired { return knowsExpired }
+        let expiries = run.retention.expiries
+        let found = try !expiries.isEmpty && environment.store.hasExpiredRows(expiries)
+        knowsExpired = found
+        return found
     }
 
     // MARK: - Planning
@@ -347,9 +357,9 @@ actor Refresh {
         let partial = Set(run.results.filter(\.documents.areSome).map(\.report.key))
         plan.columns = unmatched.columns.filter { !partial.contains($0.request) }
         let retention = run.retention
-        guard try context != nil || hasExpiredRows(retention) else { return plan }
+        guard try context != nil || hasExpiredRows() else { return plan }
         let unmet = try unmetExpectations()
-        var stack = try context?.finish() ?? StagedStack.empty
+        var stack = try context.flatMap { run.isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
         // The plan itself shows what else has changed in form.
         if run.source.requests.contains(where: { $0.drift == .block }) { try run.noteDrift() }

@@ -8,8 +8,9 @@ import FeedStaging
 struct FirstRuns {
     /// The parsers that are registered, whose tables count as written.
     private let parsers: ParserRegistry
-    /// The sources whose first run has not ended, and those whose runs so far have committed nothing.
+    /// The sources whose first run has not ended.
     private var pending: [String: Tables] = [:]
+    /// Those whose runs so far have committed nothing.
     private var failed: [String: Tables] = [:]
     /// The tables whose rows each needs, and the sources that write each table and have not run yet. Together they have no
     /// cycles.
@@ -39,6 +40,11 @@ struct FirstRuns {
         for source in sources { pending[source.name] = Tables(source, parsers) }
         order()
         return takeFree()
+    }
+
+    /// Adds sources without a commit that wait for a later attempt.
+    mutating func note(_ sources: [SourceDeclaration]) {
+        for source in sources { failed[source.name] = Tables(source, parsers) }
     }
 
     private mutating func order() {
@@ -98,10 +104,12 @@ struct FirstRuns {
 
     /// Notes that a source that has run has a commit.
     ///
-    /// - Returns: the other sources whose runs have committed nothing, and that need its rows.
+    /// - Returns: the other sources without a commit that need its rows. One that runs now may have begun without them.
     mutating func committed(_ name: String) -> [String] {
         guard let tables = failed.removeValue(forKey: name) else { return [] }
-        return failed.filter { !$0.value.lookedUp.isDisjoint(with: tables.written) }.keys.sorted()
+        let begun = pending.filter { !held.contains($0.key) }
+        return failed.merging(begun) { first, _ in first }
+            .filter { !$0.value.lookedUp.isDisjoint(with: tables.written) }.keys.sorted()
     }
 
     mutating func forget(_ name: String) { failed[name] = nil }

@@ -60,13 +60,18 @@ struct Schedule {
     ) {
         firstRuns = FirstRuns(parsers)
         suspects = Self.suspects(states)
-        var first: [SourceDeclaration] = []
+        var (first, later): ([SourceDeclaration], [SourceDeclaration]) = ([], [])
         for source in configuration.enabledSources {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
             queue.schedule(source.name, at: Self.look(at: due, now: now))
-            if Self.isFirst(source, states[source.name], now: now) { first.append(source) }
+            if Self.isFirst(source, states[source.name], now: now) {
+                first.append(source)
+            } else if states[source.name]?.lastCommit == nil {
+                later.append(source)
+            }
         }
+        firstRuns.note(later)
         firstRuns.add(first)
     }
 
@@ -137,9 +142,11 @@ struct Schedule {
     mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         owned?.formUnion(names)
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
-        let first = names.compactMap { sources[$0] }.filter { source in
-            !running.contains(source.name) && Self.isFirst(source, states[source.name], now: now)
+        let new = names.compactMap { sources[$0] }.filter {
+            states[$0.name]?.lastCommit == nil && !running.contains($0.name)
         }
+        let first = new.filter { Self.isFirst($0, states[$0.name], now: now) }
+        firstRuns.note(new.filter { source in !first.contains { $0.name == source.name } })
         begin(firstRuns.add(first))
         for name in names {
             wait(for: name, states[name], now: now)
@@ -156,7 +163,10 @@ struct Schedule {
             queue.remove(name)
             if requested.remove(name) != nil { requestedWhileUnowned[name] = now }
             changed.remove(name)
-            if !running.contains(name) { endFirstRun(of: name) }
+            if !running.contains(name) {
+                endFirstRun(of: name)
+                firstRuns.forget(name)
+            }
         }
     }
 
@@ -243,7 +253,7 @@ struct Schedule {
     }
 
     /// - Parameters:
-    ///   - hasCommitted: true after a commit. Sources that have failed without its rows run at once.
+    ///   - hasCommitted: true after a commit. Sources without one that need its rows run at once.
     ///   - waited: the seconds since the end of the run, for which its record has waited.
     ///   - jitter: from 0 to 1; spreads sources that were due together.
     mutating func finished(

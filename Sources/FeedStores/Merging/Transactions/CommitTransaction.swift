@@ -58,10 +58,7 @@ package struct CommitTransaction {
         if !commit.lookups.isEmpty {
             var changed = merge.context.state.changes.byTable
             for table in merge.context.state.cascadedTables { changed[table] = MergeCounts(updated: 1, deleted: 1) }
-            // Limits do not count expired rows.
-            if commit.report.counts.deleted > 0 {
-                for expiry in commit.retention.expiries { changed[expiry.table, default: MergeCounts()].deleted += 1 }
-            }
+            for table in merge.context.state.expiredTables { changed[table, default: MergeCounts()].deleted += 1 }
             losing.formUnion(commit.requests(lookingUp: changed))
         }
         try ledger.requests.forgetValidators(of: losing)
