@@ -66,6 +66,8 @@ package final class SQLiteStore: MainStore {
             try db.beginLog(at: log)
             try StagingMemory.attach(to: db)
         }
+        let isThere = FileManager.default.fileExists(atPath: self.path)
+        let found = StoreFiles(path: self.path, resolved: self.path)
         do {
             try OwnMigrations.checkAge(ofStore: self.path, lockWait)
             pool = try DatabasePool(path: self.path, configuration: configuration)
@@ -87,14 +89,22 @@ package final class SQLiteStore: MainStore {
                 if let schema { try Self.run(schema: schema, in: pool, self.path) }
             }
         } catch let error as DatabaseError {
+            // The log or its index is gone once it has been opened.
+            if isThere, error.resultCode == .SQLITE_IOERR, (try? found.check()) == nil {
+                throw Self.isBeingReplaced(self.path)
+            }
             throw StoreError(opening: self.path, error)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             // GRDB looks for the log, and then at its size.
-            throw StoreError(
-                .unavailable,
-                "the store \(self.path) cannot be opened: its files are being replaced by another process, as `restore` does; "
-                    + "try again")
+            throw Self.isBeingReplaced(self.path)
         }
+    }
+
+    private static func isBeingReplaced(_ path: String) -> StoreError {
+        StoreError(
+            .unavailable,
+            "the store \(path) cannot be opened: its files are being replaced by another process, as `restore` does; try again"
+        )
     }
 
     /// What the error of a schema begins with.
