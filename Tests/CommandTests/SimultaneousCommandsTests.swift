@@ -19,7 +19,7 @@ import Testing
         "is being run at this moment", "is running", "sources are running on", "is in use", "has the store open",
         "no daemon runs on", "` (process", "kept no history", "has changed since", "will be discarded", "exists",
         "cannot be undone", "nothing to undo", "is not paused", "shows the SQL that changes the table",
-        "are being replaced by another process",
+        "are being replaced by another process", "stop it first",
     ]
 
     private struct Fixture {
