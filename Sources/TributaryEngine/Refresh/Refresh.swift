@@ -45,8 +45,8 @@ actor Refresh {
     var archives: [String: ReceivedArchive] = [:]
     /// The keepers of the parsed bodies, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
-    /// True if rows have expired, as seen at the first question of the run.
-    private var knowsExpired: Bool?
+    /// The answer of ``hasExpiredRows()``; nil before it.
+    private var expiredRows: Bool?
     /// True if a limit may block the run.
     let mayBeBlocked: Bool
     /// The changes that a blocked commit would have made.
@@ -287,12 +287,12 @@ actor Refresh {
         await run.record(ending) { tidyBodies(ending) }
     }
 
-    /// Returns true if rows have expired. Asked first once all requests have been answered.
+    /// Returns true if rows have expired. Asks the store once a run, when all requests have been answered.
     func hasExpiredRows() throws -> Bool {
-        if let knowsExpired { return knowsExpired }
+        if let expiredRows { return expiredRows }
         let expiries = run.retention.expiries
         let found = try !expiries.isEmpty && environment.store.hasExpiredRows(expiries)
-        knowsExpired = found
+        expiredRows = found
         return found
     }
 

@@ -43,7 +43,7 @@ struct FirstRuns {
     }
 
     /// Adds sources without a commit that wait for a later attempt.
-    mutating func note(_ sources: [SourceDeclaration]) {
+    mutating func addFailed(_ sources: [SourceDeclaration]) {
         for source in sources { failed[source.name] = Tables(source, parsers) }
     }
 

@@ -71,7 +71,7 @@ struct Schedule {
                 later.append(source)
             }
         }
-        firstRuns.note(later)
+        firstRuns.addFailed(later)
         firstRuns.add(first)
     }
 
@@ -145,9 +145,8 @@ struct Schedule {
         let new = names.compactMap { sources[$0] }.filter {
             states[$0.name]?.lastCommit == nil && !running.contains($0.name)
         }
-        let first = new.filter { Self.isFirst($0, states[$0.name], now: now) }
-        firstRuns.note(new.filter { source in !first.contains { $0.name == source.name } })
-        begin(firstRuns.add(first))
+        firstRuns.addFailed(new.filter { !Self.isFirst($0, states[$0.name], now: now) })
+        begin(firstRuns.add(new.filter { Self.isFirst($0, states[$0.name], now: now) }))
         for name in names {
             wait(for: name, states[name], now: now)
             guard let requestedAt = requestedWhileUnowned.removeValue(forKey: name) else { continue }
